@@ -1,0 +1,14 @@
+//! The nouns and the arithmetic of Tollgate, without I/O, clocks or randomness.
+//!
+//! Everything here is plain data and plain functions, so that the console (WebAssembly), the servers and the tests
+//! decide alike. It deliberately does not know Redis, Postgres, HTTP or the current time: callers pass those facts in.
+//!
+//! To add a noun: one module, one type that refuses invalid values when it is made, tests beside it.
+
+pub mod amount;
+pub mod ids;
+pub mod scope;
+
+pub use amount::{Amount, Unit};
+pub use ids::{GrantId, KeyId, ModelId, ProjectId, RequestId, TargetId, TenantId, UpstreamId};
+pub use scope::{Level, PeriodLabel, Scope, Shard};
