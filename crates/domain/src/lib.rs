@@ -6,9 +6,13 @@
 //! To add a noun: one module, one type that refuses invalid values when it is made, tests beside it.
 
 pub mod amount;
+pub mod freeze;
 pub mod ids;
 pub mod scope;
+pub mod snapshot;
 
 pub use amount::{Amount, Unit};
+pub use freeze::{FreezeEntry, FreezeState};
 pub use ids::{GrantId, KeyId, ModelId, ProjectId, RequestId, TargetId, TenantId, UpstreamId};
 pub use scope::{Level, PeriodLabel, Scope, Shard};
+pub use snapshot::{Numbers, Snapshot, Status};

@@ -1,1 +1,13 @@
-//! Placeholder.
+//! Postgres: the truth. The only crate that names `sqlx`.
+//!
+//! One module per noun, plain async functions over a connection, so that callers decide what commits together.
+//! It deliberately does not know Redis: `quota` is the one place where both meet.
+//!
+//! To add a noun: a migration, a module here, `./dev prepare` for the checked queries.
+
+pub mod error;
+pub mod pool;
+
+pub use error::Error;
+pub use pool::{Config, Store};
+pub use sqlx::PgConnection;

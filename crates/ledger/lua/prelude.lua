@@ -1,0 +1,187 @@
+#!lua
+-- Shared by every script: numbers, the marker, freezes and accounts. Writes nothing but a new window (see marker).
+local MAX = 9007199254740991
+
+local function text(x) return string.format('%.0f', x) end
+
+-- An integer within the bounds of an amount, or nil.
+local function amount(x)
+  local n = tonumber(x)
+  if n == nil or n ~= n or n > MAX or n < -MAX or n ~= math.floor(n) then return nil end
+  return n
+end
+
+local function now_ms()
+  local t = redis.call('TIME')
+  return t[1] * 1000 + math.floor(t[2] / 1000)
+end
+
+-- Window, eviction count and state of the shard. A missing marker or another run_id starts a new window named `nonce`:
+-- that covers restart, failover, FLUSHALL, a lost AOF tail and an old snapshot file.
+local function marker(key, nonce)
+  local run = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)')
+  local m = redis.call('HMGET', key, 'run', 'window', 'evictions', 'state')
+  if m[1] == run then return m[2], m[3], m[4] end
+  redis.call('DEL', key)
+  redis.call('HSET', key, 'run', run, 'window', nonce, 'evictions', '0', 'state', 'recovering')
+  return nonce, '0', 'recovering'
+end
+
+local function unpack_freeze(s)
+  if not s then return nil end
+  local f = {}
+  f.state, f.want, f.need, f.amount, f.progress, f.beat, f.created, f.version, f.gateway, f.model, f.scopes =
+    string.match(s, '^(%a)|(%d+)|(%d+)|(%d+)|(%d+)|(%d+)|(%d+)|(%d+)|([^|]*)|([^|]*)|(.*)$')
+  f.amount, f.progress = tonumber(f.amount), tonumber(f.progress)
+  return f
+end
+
+local function pack_freeze(f, beat)
+  return table.concat({ f.state, f.want, f.need, text(f.amount), text(f.progress), text(beat), f.created, f.version,
+    f.gateway, f.model, f.scopes }, '|')
+end
+
+-- Sum of the tenant's freezes that touch the scope: what survived of an account that Redis lost.
+local function frozen_sum(freezes, scope)
+  local sum = 0
+  for _, s in ipairs(redis.call('HVALS', freezes)) do
+    local f = unpack_freeze(s)
+    if string.find(f.scopes .. ',', scope .. ',', 1, true) then sum = sum + f.amount end
+  end
+  return sum
+end
+
+local function read_account(key, scope, window)
+  local v = redis.call('HMGET', key, 'window', 'trusted', 'incarnation', 'version', 'total', 'credit', 'limit', 'used',
+    'frozen', 'status', 'valid_until')
+  local a = { key = key, scope = scope, present = v[1] == window }
+  if a.present then
+    a.trusted, a.incarnation, a.version = v[2] == '1', tonumber(v[3]), tonumber(v[4])
+    a.total, a.credit, a.limit, a.used, a.frozen = v[5], v[6], v[7], tonumber(v[8]), tonumber(v[9])
+    a.status, a.valid_until = v[10], v[11]
+  end
+  return a
+end
+
+-- A snapshot is nine arguments from `at`: scope, incarnation, version, total, credit, limit, used, status, valid_until
+-- ('' = none). Only the scope is set where the caller has no snapshot. nil: not valid.
+local SNAPSHOT = 9
+local function read_snapshot(at)
+  local s = { scope = ARGV[at], incarnation = amount(ARGV[at + 1]), version = amount(ARGV[at + 2]), total = ARGV[at + 3],
+    credit = ARGV[at + 4], limit = ARGV[at + 5], used = amount(ARGV[at + 6]), status = ARGV[at + 7], valid_until = ARGV[at + 8] }
+  if ARGV[at + 2] == '' then return { scope = s.scope } end
+  if not (s.incarnation and s.version and s.used and s.status) then return nil end
+  if s.limit ~= '' and not amount(s.limit) or s.total ~= '' and not amount(s.total) or not amount(s.credit) then return nil end
+  return s
+end
+
+local function older(a, s)
+  return a.incarnation < s.incarnation or a.incarnation == s.incarnation and a.version < s.version
+end
+
+-- Takes the snapshot into the account where it is newer, or where there is no account; trusts it where the caller holds
+-- the current ticket and the snapshot is not behind. Marks `dirty`; write_account writes.
+local function install(a, s, freezes, ticket)
+  if not s.version then return end
+  local take = not a.present or older(a, s)
+  if not a.present then
+    a.present, a.trusted, a.frozen, a.dirty = true, false, frozen_sum(freezes, a.scope), true
+  end
+  if take then
+    a.incarnation, a.version, a.total, a.credit, a.limit, a.used = s.incarnation, s.version, s.total, s.credit, s.limit, s.used
+    a.status, a.valid_until, a.dirty = s.status, s.valid_until, true
+  end
+  if ticket and not a.trusted and not (s.incarnation < a.incarnation or s.incarnation == a.incarnation and s.version < a.version) then
+    a.trusted, a.dirty = true, true
+  end
+end
+
+local function write_account(a, window, now)
+  redis.call('HSET', a.key, 'window', window, 'trusted', a.trusted and '1' or '0', 'incarnation', text(a.incarnation),
+    'version', text(a.version), 'total', a.total, 'credit', a.credit, 'limit', a.limit, 'used', text(a.used),
+    'frozen', text(a.frozen), 'status', a.status, 'valid_until', a.valid_until, 'updated_at', text(now))
+end
+
+-- Appends the account's numbers to a reply: total, credit, limit, used, frozen, version, valid_until, status.
+local function report(reply, a)
+  for _, v in ipairs({ a.total, a.credit, a.limit, text(a.used), text(a.frozen), text(a.version), a.valid_until, a.status }) do
+    reply[#reply + 1] = v
+  end
+  return reply
+end
+
+-- What the account can still set aside; nil = no limit.
+local function available(a)
+  if a.limit == '' then return nil end
+  return tonumber(a.limit) - a.used - a.frozen
+end
+
+-- Adds to `frozen` of an account that Redis holds in this window. One that it does not hold sums its freezes when it is installed.
+local function add_frozen(key, window, delta)
+  if delta == 0 then return end
+  local v = redis.call('HMGET', key, 'window', 'frozen')
+  if v[1] == window then redis.call('HSET', key, 'frozen', text(tonumber(v[2]) + delta)) end
+end
+
+-- The accounts KEYS[4..], with the snapshots from ARGV[first] on installed (the tenant's freezes are KEYS[3]).
+-- Second: true where Postgres must be read first: an account is absent, untrusted, or its totals have changed by themselves.
+local function load_accounts(snapshots, window, ticket, now)
+  local accounts, load = {}, false
+  for i, s in ipairs(snapshots) do
+    local a = read_account(KEYS[3 + i], s.scope, window)
+    install(a, s, KEYS[3], ticket)
+    accounts[i] = a
+    load = load or not a.present or not a.trusted or (a.valid_until ~= '' and now >= tonumber(a.valid_until))
+  end
+  return accounts, load
+end
+
+-- The snapshots for KEYS[4..] from ARGV[first] on; nil where one is not valid.
+local function read_snapshots(first)
+  local snapshots = {}
+  for i = 4, #KEYS do
+    local s = read_snapshot(first + (i - 4) * SNAPSHOT)
+    if not s then return nil end
+    snapshots[i - 3] = s
+  end
+  return snapshots
+end
+
+-- The first refusal over the accounts in order (status before amount), or how much of `want` more they allow, at least `need` more.
+local function decide_amount(accounts, need, want)
+  for i, a in ipairs(accounts) do
+    if a.status ~= 'active' then return { 'INACTIVE', tostring(i), a.status } end
+  end
+  for i, a in ipairs(accounts) do
+    local left = available(a)
+    if left and left < need then return report({ 'REFUSED', tostring(i), 'quota', text(left) }, a) end
+    if left and left < want then want = left end
+  end
+  return nil, want
+end
+
+-- The freezes of a beat or settle from ARGV[2] on; nil where one is not valid. Per item: freezes key, member, request,
+-- state, want, need, amount, progress, created, version, gateway, model, scopes, number of accounts, their keys.
+local function read_items()
+  local items, at = {}, 2
+  while at <= #ARGV do
+    local item = { freezes = KEYS[tonumber(ARGV[at])], member = ARGV[at + 1], rid = ARGV[at + 2], state = ARGV[at + 3],
+      want = ARGV[at + 4], need = ARGV[at + 5], amount = amount(ARGV[at + 6]), progress = amount(ARGV[at + 7]),
+      created = ARGV[at + 8], version = ARGV[at + 9], gateway = ARGV[at + 10], model = ARGV[at + 11], scopes = ARGV[at + 12],
+      accounts = {} }
+    if not item.amount or not item.progress or item.amount < 0 or item.progress < 0 then return nil end
+    if item.state ~= 'A' and (item.state ~= 'S' or item.amount ~= item.progress) then return nil end
+    local count = tonumber(ARGV[at + 13])
+    for i = 1, count do item.accounts[i] = KEYS[tonumber(ARGV[at + 13 + i])] end
+    items[#items + 1] = item
+    at = at + 14 + count
+  end
+  return items
+end
+
+-- Writes one item over `old`, and what it sets aside more or less into its accounts.
+local function put_item(item, old, window, now)
+  redis.call('HSET', item.freezes, item.rid, pack_freeze(item, now))
+  redis.call('ZADD', KEYS[2], text(now), item.member)
+  for _, key in ipairs(item.accounts) do add_frozen(key, window, item.amount - (old and old.amount or 0)) end
+end

@@ -1,0 +1,71 @@
+//! The twin of `read.lua`, and the list of a tenant's freezes.
+
+use domain::{Numbers, Scope, Shard, TenantId};
+
+use crate::reply::NUMBERS;
+use crate::sweep::{Found, parse_packed};
+use crate::{Ledger, LedgerError, keys, scripts};
+
+/// How far Redis' copy of an account can be believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AccountState {
+    /// Admits requests.
+    Trusted,
+    /// Installed, but not yet read under the current ticket.
+    Untrusted,
+    /// Not there, or of an older window.
+    Absent,
+}
+
+/// What Redis holds of one account.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// How far it can be believed.
+    pub state: AccountState,
+    /// Its numbers; None where absent.
+    pub numbers: Option<Numbers>,
+}
+
+impl Ledger {
+    /// Reads accounts of one tenant. Changes nothing.
+    ///
+    /// # Errors
+    /// Why Redis did not answer.
+    pub async fn read(&self, tenant_id: TenantId, scopes: &[Scope]) -> Result<Vec<Held>, LedgerError> {
+        let shard = Shard::of(tenant_id);
+        let mut list = vec![keys::marker(shard)];
+        list.extend(scopes.iter().map(|scope| keys::account(shard, scope)));
+        let args: Vec<String> = scopes.iter().map(ToString::to_string).collect();
+        let (mut reply, _) = self.call(&scripts::READ, &list, &args).await?;
+        if reply.word()? != "OK" {
+            return Err(reply.unexpected());
+        }
+        let (_window, shard_state) = (reply.word()?, reply.word()?);
+        let mut held = Vec::with_capacity(scopes.len());
+        for scope in scopes {
+            let word = reply.word()?;
+            if word == "absent" {
+                for _ in 0..NUMBERS {
+                    reply.word()?;
+                }
+                held.push(Held { state: AccountState::Absent, numbers: None });
+                continue;
+            }
+            let trusted = word == "trusted" && shard_state == "open";
+            let state = if trusted { AccountState::Trusted } else { AccountState::Untrusted };
+            held.push(Held { state, numbers: Some(reply.numbers(scope)?) });
+        }
+        Ok(held)
+    }
+
+    /// The tenant's live freezes.
+    ///
+    /// # Errors
+    /// Why Redis did not answer.
+    pub async fn freezes(&self, tenant_id: TenantId) -> Result<Vec<Found>, LedgerError> {
+        let mut connection = self.connection.clone();
+        let all: Vec<(String, String)> =
+            redis::cmd("HGETALL").arg(keys::freezes(tenant_id)).query_async(&mut connection).await?;
+        all.into_iter().map(|(request, packed)| parse_packed(tenant_id, &request, packed)).collect()
+    }
+}

@@ -1,0 +1,117 @@
+//! The connection pool, with a bound on everything that could wait.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
+use sqlx::{Postgres, Transaction};
+
+use crate::Error;
+
+/// How to reach Postgres.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// `postgres://user:password@host:port/database`.
+    pub url: String,
+    /// Connections kept at most.
+    pub max_connections: u32,
+    /// A statement that takes longer is ended by the server. Below half a lease.
+    pub statement_timeout: Duration,
+    /// How long a lock is waited for. Below half a lease.
+    pub lock_timeout: Duration,
+    /// Shown in `pg_stat_activity`.
+    pub application_name: String,
+}
+
+impl Config {
+    /// The defaults for a service.
+    #[must_use]
+    pub fn new(url: impl Into<String>, application_name: impl Into<String>) -> Self {
+        Self {
+            url: url.into(),
+            max_connections: 16,
+            statement_timeout: Duration::from_secs(10),
+            lock_timeout: Duration::from_secs(5),
+            application_name: application_name.into(),
+        }
+    }
+}
+
+/// A pool of connections to Postgres' primary. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Store {
+    pool: PgPool,
+}
+
+impl Store {
+    /// Opens a pool and makes one connection, so that a wrong URL stops the start.
+    ///
+    /// # Errors
+    /// `Unavailable` where the URL can't be read or nobody answers there within 5 s.
+    pub async fn connect(config: &Config) -> Result<Self, Error> {
+        let options = connect_options(config)?;
+        let pool = pool_options(config).connect_with(options).await?;
+        Ok(Self { pool })
+    }
+
+    /// The same without a first connection: for services that must start while Postgres is away.
+    ///
+    /// # Errors
+    /// `Unavailable` where the URL can't be read.
+    pub fn connect_lazy(config: &Config) -> Result<Self, Error> {
+        let options = connect_options(config)?;
+        Ok(Self { pool: pool_options(config).connect_lazy_with(options) })
+    }
+
+    /// Begins a transaction; dropped without `commit` it rolls back.
+    ///
+    /// # Errors
+    /// `Unavailable` where no connection is to be had within 5 s.
+    pub async fn begin(&self) -> Result<Transaction<'static, Postgres>, Error> {
+        Ok(self.pool.begin().await?)
+    }
+
+    /// A connection outside a transaction, for single reads.
+    ///
+    /// # Errors
+    /// `Unavailable` where no connection is to be had within 5 s.
+    pub async fn acquire(&self) -> Result<sqlx::pool::PoolConnection<Postgres>, Error> {
+        Ok(self.pool.acquire().await?)
+    }
+
+    /// The pool itself, for listeners and migrations.
+    #[must_use]
+    pub const fn pool(&self) -> &PgPool {
+        &self.pool
+    }
+
+    /// Answers whether Postgres takes a statement now.
+    ///
+    /// # Errors
+    /// `Unavailable` where it does not.
+    pub async fn ping(&self) -> Result<(), Error> {
+        sqlx::query("SELECT 1").execute(&self.pool).await?;
+        Ok(())
+    }
+}
+
+fn connect_options(config: &Config) -> Result<PgConnectOptions, Error> {
+    let statement_ms = config.statement_timeout.as_millis().to_string();
+    let lock_ms = config.lock_timeout.as_millis().to_string();
+    Ok(PgConnectOptions::from_str(&config.url)?.application_name(&config.application_name).options([
+        ("statement_timeout", statement_ms.as_str()),
+        ("lock_timeout", lock_ms.as_str()),
+        ("idle_in_transaction_session_timeout", statement_ms.as_str()),
+        ("synchronous_commit", "on"),
+        ("timezone", "UTC"),
+    ]))
+}
+
+fn pool_options(config: &Config) -> PgPoolOptions {
+    PgPoolOptions::new()
+        .max_connections(config.max_connections)
+        .acquire_timeout(Duration::from_secs(5))
+        .idle_timeout(Duration::from_secs(300))
+        .max_lifetime(Duration::from_secs(1800))
+        .test_before_acquire(false)
+}
