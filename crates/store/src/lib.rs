@@ -6,6 +6,7 @@
 //! To add a noun: a migration, a module here, `./dev prepare` for the checked queries.
 
 pub mod error;
+pub mod migrate;
 pub mod pool;
 
 pub use error::Error;

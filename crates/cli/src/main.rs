@@ -1,0 +1,78 @@
+//! The program `tollgate`, for operators: brings the schema up to date and makes the first way in.
+//!
+//! One command per file, each a struct of flags with `run`. It talks to Postgres as the schema's owner or as a service,
+//! never to a running service, so that it works when nothing else does. To add a command: a file here and a variant.
+
+mod migrate;
+
+use std::io::Write;
+use std::time::Duration;
+
+use anyhow::Context;
+use clap::{Args, Parser, Subcommand};
+use store::Store;
+
+/// Operates a Tollgate deployment from the command line.
+#[derive(Debug, Parser)]
+#[command(name = "tollgate", version, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Bring the database's schema up to this program's version. Safe to repeat and to run from several places at once.
+    Migrate(migrate::Migrate),
+}
+
+/// Where the database is.
+#[derive(Debug, Args)]
+struct Database {
+    /// PostgreSQL, `postgres://user:password@host:port/database`.
+    #[arg(long, env = "DATABASE_URL", hide_env_values = true)]
+    database_url: String,
+}
+
+impl Database {
+    /// Connects; statements may take as long as they need.
+    async fn connect(&self) -> anyhow::Result<Store> {
+        let mut config = store::Config::new(self.database_url.clone(), "tollgate");
+        config.max_connections = 2;
+        config.statement_timeout = Duration::ZERO;
+        Store::connect(&config).await.context(
+            "can't connect to PostgreSQL: check --database-url (DATABASE_URL), and that the server runs and lets this user in",
+        )
+    }
+}
+
+/// Writes one line to standard output.
+fn say(line: &str) -> anyhow::Result<()> {
+    writeln!(std::io::stdout(), "{line}").context("can't write to standard output")
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> anyhow::Result<()> {
+    match Cli::parse().command {
+        Command::Migrate(command) => command.run().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn flags_are_consistent_and_have_environment_variables() {
+        let mut cli = Cli::command();
+        cli.build();
+        for command in cli.get_subcommands().filter(|command| command.get_name() != "help") {
+            for argument in command.get_arguments().filter(|a| !matches!(a.get_id().as_str(), "help" | "version")) {
+                assert!(argument.get_help().is_some(), "{} {}", command.get_name(), argument.get_id());
+            }
+        }
+        cli.debug_assert();
+    }
+}
