@@ -137,7 +137,6 @@ ids! {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
     use super::*;
 
     proptest::proptest! {

@@ -6,13 +6,20 @@
 //! To add a noun: one module, one type that refuses invalid values when it is made, tests beside it.
 
 pub mod amount;
+pub mod api_key;
 pub mod freeze;
 pub mod ids;
+pub mod price;
+pub mod record;
 pub mod scope;
 pub mod snapshot;
+pub mod usage;
 
 pub use amount::{Amount, Unit};
 pub use freeze::{FreezeEntry, FreezeState};
 pub use ids::{GrantId, KeyId, ModelId, ProjectId, RequestId, TargetId, TenantId, UpstreamId};
+pub use price::{Multiplier, Price, Prices, Tariff};
+pub use record::{Attempt, Outcome, UsageRecord};
 pub use scope::{Level, PeriodLabel, Scope, Shard};
 pub use snapshot::{Numbers, Snapshot, Status};
+pub use usage::Usage;

@@ -184,7 +184,6 @@ impl Shard {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
     use super::*;
     use uuid::Uuid;
 
