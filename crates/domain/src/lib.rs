@@ -8,7 +8,9 @@
 pub mod amount;
 pub mod api_key;
 pub mod freeze;
+pub mod grant;
 pub mod ids;
+pub mod period;
 pub mod price;
 pub mod record;
 pub mod scope;
