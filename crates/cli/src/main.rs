@@ -6,6 +6,7 @@
 mod migrate;
 
 use std::io::Write;
+use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -52,9 +53,17 @@ fn say(line: &str) -> anyhow::Result<()> {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> anyhow::Result<()> {
-    match Cli::parse().command {
+async fn main() -> ExitCode {
+    let outcome = match Cli::parse().command {
         Command::Migrate(command) => command.run().await,
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // A terminal that is gone can't be told.
+            let _ = writeln!(std::io::stderr(), "error: {error:#}");
+            ExitCode::FAILURE
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 //! directory of its own, ends when its handle is dropped, and ends too when the test process is killed
 //! ([`watchdog::Watchdog`]).
 //!
-//! Used as a dev-dependency only; `xtask` uses the blocking core (feature `async` off) to run the development system.
+//! Used as a dev-dependency only, and by `xtask`, whose development system is made of the same servers and processes.
 //! It knows nothing of the product: no crate of the workspace is a dependency, so every one of them may use it.
 //!
 //! ```no_run
@@ -22,7 +22,6 @@ pub mod http;
 pub mod ports;
 pub mod postgres;
 pub mod process;
-#[cfg(feature = "async")]
 pub mod proxy;
 pub mod redis;
 pub mod wait;

@@ -149,7 +149,6 @@ impl Plan {
     ///
     /// # Errors
     /// When the program can't be started, ends, or is not ready in time; with the end of its log.
-    #[cfg(feature = "async")]
     pub async fn start(self) -> anyhow::Result<Service> {
         tokio::task::spawn_blocking(move || self.start_blocking()).await?
     }
@@ -270,7 +269,6 @@ impl Service {
     ///
     /// # Errors
     /// When it has not ended within the limit (it goes on running then).
-    #[cfg(feature = "async")]
     pub async fn terminate(&mut self, within: Duration) -> anyhow::Result<ExitStatus> {
         let child = self.child.as_mut().context("the service does not run")?;
         send(signal_name::TERM, child.id())?;

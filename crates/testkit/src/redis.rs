@@ -28,6 +28,8 @@ pub struct Options {
     pub arguments: Vec<String>,
     /// Keeps the files here instead of in a temporary directory.
     pub directory: Option<PathBuf>,
+    /// Logs there instead of to `redis.log` in the directory.
+    pub log: Option<PathBuf>,
     /// This port instead of any free one.
     pub port: Option<u16>,
     /// Leave the server running when the handle is dropped or its process ends.
@@ -50,7 +52,6 @@ impl Redis {
     ///
     /// # Errors
     /// When `redis-server` is not installed or does not come up.
-    #[cfg(feature = "async")]
     pub async fn start() -> anyhow::Result<Self> {
         Self::start_with(Options::default()).await
     }
@@ -59,7 +60,6 @@ impl Redis {
     ///
     /// # Errors
     /// When `redis-server` is not installed or does not come up.
-    #[cfg(feature = "async")]
     pub async fn start_with(options: Options) -> anyhow::Result<Self> {
         tokio::task::spawn_blocking(move || Self::start_blocking(options)).await?
     }
@@ -101,7 +101,7 @@ impl Redis {
         (Ipv4Addr::LOCALHOST, self.port).into()
     }
 
-    /// Its files and its log, `redis.log`.
+    /// Its files, and its log where no other place was given.
     #[must_use]
     pub fn directory(&self) -> &Path {
         &self.directory
@@ -182,7 +182,7 @@ impl Redis {
     }
 
     fn launch(&mut self, port: u16) -> anyhow::Result<()> {
-        let log = std::fs::File::options().create(true).append(true).open(self.directory.join("redis.log"))?;
+        let log = std::fs::File::options().create(true).append(true).open(self.log_path())?;
         let mut command = Command::new("redis-server");
         command
             .args(["--bind", "127.0.0.1", "--port", &port.to_string(), "--save", "", "--daemonize", "no"])
@@ -217,8 +217,12 @@ impl Redis {
         })
     }
 
+    fn log_path(&self) -> PathBuf {
+        self.options.log.clone().unwrap_or_else(|| self.directory.join("redis.log"))
+    }
+
     fn log(&self) -> String {
-        std::fs::read_to_string(self.directory.join("redis.log")).unwrap_or_default()
+        std::fs::read_to_string(self.log_path()).unwrap_or_default()
     }
 }
 

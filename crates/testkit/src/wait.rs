@@ -30,7 +30,6 @@ pub fn pause(duration: Duration) {
 ///
 /// # Errors
 /// What `look` returned, or that the limit has passed.
-#[cfg(feature = "async")]
 pub async fn until_async<T, F>(what: &str, limit: Duration, mut look: impl FnMut() -> F) -> anyhow::Result<T>
 where
     F: Future<Output = anyhow::Result<Option<T>>>,

@@ -27,6 +27,8 @@ pub struct Options {
     pub password: Option<String>,
     /// Write to disk before answering. Off for tests: a killed process loses nothing, only a power cut would.
     pub durable: bool,
+    /// Logs there instead of to `postgres.log` in the directory.
+    pub log: Option<PathBuf>,
     /// This port instead of any free one.
     pub port: Option<u16>,
     /// More settings: `[("max_connections", "20")]`.
@@ -60,7 +62,6 @@ impl Server {
     ///
     /// # Errors
     /// When PostgreSQL is not installed or does not come up.
-    #[cfg(feature = "async")]
     pub async fn start() -> anyhow::Result<Self> {
         tokio::task::spawn_blocking(|| Self::start_blocking(Options::default())).await?
     }
@@ -267,7 +268,7 @@ impl Server {
     }
 
     fn log_path(&self) -> PathBuf {
-        self.data.with_file_name("postgres.log")
+        self.options.log.clone().unwrap_or_else(|| self.data.with_file_name("postgres.log"))
     }
 
     fn log(&self) -> String {

@@ -1,0 +1,145 @@
+//! `./dev test`: everything that has to pass before a change lands, on servers of its own.
+//!
+//! A step that fails does not stop the ones after it, except where they could not say anything without it. The last
+//! line sums up: tests by the runners' own counts, every other step as one.
+
+mod sdk;
+mod tally;
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+use anyhow::{Context, bail};
+use clap::Args;
+use testkit::postgres::{Options, Server};
+
+use crate::prepare::{self, Schema};
+use crate::{cargo, say, tidy};
+use tally::Tally;
+
+/// Flags of `./dev test`.
+#[derive(Debug, Args)]
+pub struct Test {
+    /// Only the tests in Rust whose name contains one of these.
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+}
+
+impl Test {
+    /// Runs all steps.
+    ///
+    /// # Errors
+    /// When a step failed.
+    pub fn run(self, root: &Path) -> anyhow::Result<()> {
+        let server = Server::start_blocking(Options {
+            // Test processes run side by side, each with pools of its own.
+            settings: vec![("max_connections".into(), "500".into()), ("shared_buffers".into(), "256MB".into())],
+            ..Options::default()
+        })?;
+        let mut run = Run { root, server: &server, tally: Tally::default() };
+        if self.names.is_empty() {
+            run.everything();
+        } else {
+            run.step("tests in Rust", |run| run.rust(&self.names));
+        }
+        let tally = run.tally;
+        drop(server);
+        say::result(&tally.last_line());
+        if tally.is_green() { Ok(()) } else { bail!("not everything passed") }
+    }
+}
+
+/// `./dev lint`
+///
+/// # Errors
+/// When there is something to change.
+pub fn lint(root: &Path) -> anyhow::Result<()> {
+    cargo::run(root, &CLIPPY)?;
+    tidy::run(root)
+}
+
+/// Warnings are errors here and nowhere else: work in progress compiles.
+const CLIPPY: [&str; 6] = ["clippy", "--quiet", "--all-targets", "--", "-D", "warnings"];
+
+struct Run<'a> {
+    root: &'a Path,
+    server: &'a Server,
+    tally: Tally,
+}
+
+impl Run<'_> {
+    fn everything(&mut self) {
+        self.check("format", |run| cargo::run(run.root, &["fmt", "--all", "--check"]).context("run `./dev fmt`"));
+        self.check("house rules (tidy)", |run| tidy::run(run.root));
+        self.check("lints and checked queries", Self::lint_against_the_schema);
+        if !self.check("build", |run| cargo::run(run.root, &["build", "--quiet", "--bins"])) {
+            return;
+        }
+        self.step("tests in Rust", |run| run.rust(&[]));
+        self.step("Python SDKs against a running system", |run| {
+            let root = run.root;
+            sdk::run(root, &mut run.tally)
+        });
+    }
+
+    /// A step that counts as one.
+    fn check(&mut self, name: &str, check: impl FnOnce(&mut Self) -> anyhow::Result<()>) -> bool {
+        let failed_before = self.tally.failed;
+        self.step(name, |run| {
+            check(run)?;
+            run.tally.passed += 1;
+            Ok(())
+        });
+        self.tally.failed == failed_before
+    }
+
+    /// A step that counts by itself, and as one failure when it ends with an error.
+    fn step(&mut self, name: &str, step: impl FnOnce(&mut Self) -> anyhow::Result<()>) {
+        say::step(name);
+        let start = Instant::now();
+        match step(self) {
+            Ok(()) => say::note(&format!("{name}: done in {:.0} s", start.elapsed().as_secs_f32())),
+            Err(error) => {
+                self.tally.failed += 1;
+                say::note(&format!("{name}: FAILED after {:.0} s: {error:#}", start.elapsed().as_secs_f32()));
+            }
+        }
+    }
+
+    /// One compile for two questions: do the lints hold, and is `.sqlx` what the schema says?
+    fn lint_against_the_schema(&mut self) -> anyhow::Result<()> {
+        let schema = Schema::on(self.root, self.server.url(), None)?;
+        let fresh = tempfile::tempdir()?;
+        let mut command = cargo::command(self.root, &CLIPPY);
+        schema.check_queries(self.root, &mut command, fresh.path())?;
+        cargo::succeed(&mut command)?;
+        prepare::compare(self.root, fresh.path())
+    }
+
+    /// With nextest where it is installed: it runs the tests of all crates side by side.
+    fn rust(&mut self, names: &[String]) -> anyhow::Result<()> {
+        let has_nextest =
+            cargo::command(self.root, &["nextest", "--version"]).output().is_ok_and(|output| output.status.success());
+        let arguments: &[&str] =
+            if has_nextest { &["nextest", "run", "--no-fail-fast"] } else { &["test", "--no-fail-fast"] };
+        let mut command = cargo::command(self.root, arguments);
+        command.args(names).env("TOLLGATE_TEST_POSTGRES_URL", self.server.url());
+        self.tally.count(&mut command)?;
+        if has_nextest && names.is_empty() {
+            let mut command = cargo::command(self.root, &["test", "--quiet", "--doc"]);
+            self.tally.count(command.env("TOLLGATE_TEST_POSTGRES_URL", self.server.url()))?;
+        }
+        Ok(())
+    }
+}
+
+/// This program again.
+///
+/// # Errors
+/// When its own place can't be told.
+fn own(arguments: &[&str]) -> anyhow::Result<Command> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(arguments);
+    Ok(command)
+}

@@ -1,0 +1,55 @@
+//! The ledger's scripts: each is a small module with a header.
+
+use std::path::Path;
+
+/// Shared by all scripts, so it may be longer.
+const PRELUDE: &str = "prelude.lua";
+/// Lines of a script at most.
+const MAX_LINES: usize = 80;
+/// Lines of the prelude at most.
+const MAX_PRELUDE_LINES: usize = 250;
+/// Each at the beginning of a comment line.
+const HEADER: [&str; 3] = ["KEYS", "ARGV", "Returns"];
+
+/// Complaints about a script.
+pub fn check(path: &Path, text: &str) -> Vec<String> {
+    let name = path.display();
+    let mut complaints = Vec::new();
+    if !text.lines().next().is_some_and(|line| line.starts_with("#!lua")) {
+        complaints.push(format!("{name} does not begin with #!lua: Redis would not check its keys"));
+    }
+    let is_prelude = path.file_name().is_some_and(|file| file == PRELUDE);
+    let (lines, most) = (text.lines().count(), if is_prelude { MAX_PRELUDE_LINES } else { MAX_LINES });
+    if lines > most {
+        complaints.push(format!("{name} has {lines} lines, more than {most}: one verb per script"));
+    }
+    if !is_prelude {
+        let comments: Vec<&str> = text.lines().skip(1).take_while(|line| line.starts_with("--")).collect();
+        for word in HEADER {
+            let begins = |line: &&str| line.trim_start_matches(['-', ' ']).starts_with(word);
+            if !comments.iter().any(|line| begins(&line)) {
+                complaints.push(format!("{name} has no `-- {word}` in its header"));
+            }
+        }
+    }
+    complaints
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str =
+        "#!lua\n-- beat: keeps.\n-- Guarantee: none.\n-- KEYS 1\n-- ARGV 1\n-- Returns OK\nreturn { 'OK' }\n";
+
+    #[test]
+    fn each_fault_is_found() {
+        let check = |text: &str| check(Path::new("lua/beat.lua"), text);
+        assert_eq!(check(GOOD), Vec::<String>::new());
+        assert_eq!(check(&GOOD.replace("#!lua", "--")).len(), 1);
+        assert_eq!(check(&GOOD.replace("-- Returns", "-- Gives")).len(), 1);
+        assert_eq!(check(&format!("{GOOD}{}", "-- more\n".repeat(80))).len(), 1);
+        let prelude = format!("#!lua\n{}", "-- more\n".repeat(100));
+        assert_eq!(super::check(Path::new("lua/prelude.lua"), &prelude), Vec::<String>::new());
+    }
+}
