@@ -133,11 +133,12 @@ fn migrations(root: &Path) -> anyhow::Result<Vec<PathBuf>> {
 /// # Errors
 /// When the server refuses something; with its words.
 pub fn psql(url: &str, arguments: &[&str]) -> anyhow::Result<String> {
-    let output = Command::new(testkit::postgres::programs()?.join("psql"))
+    let beside = testkit::postgres::programs()?.join("psql");
+    let output = Command::new(if beside.is_file() { beside } else { "psql".into() })
         .args(["--no-psqlrc", "--quiet", "--no-align", "--tuples-only", "-v", "ON_ERROR_STOP=1", url])
         .args(arguments)
         .output()
-        .context("can't run psql")?;
+        .context("can't run psql: install PostgreSQL's client")?;
     ensure!(output.status.success(), "psql: {}", String::from_utf8_lossy(&output.stderr).trim());
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }

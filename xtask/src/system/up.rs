@@ -68,7 +68,7 @@ impl Up {
         let profile = if self.optimised { "fast" } else { "dev" };
         let binaries = cargo::binaries(profile)?;
         if !self.no_build {
-            build(root, profile)?;
+            build(root, profile, &binaries)?;
         }
         let databases = servers::ensure_postgres(&folder, &mut state, !self.throwaway)?;
         let redis_url = servers::ensure_redis(&folder, &mut state)?;
@@ -131,9 +131,15 @@ impl Up {
     }
 }
 
-fn build(root: &Path, profile: &str) -> anyhow::Result<()> {
-    say::step("building the services (the first time takes some minutes)");
-    cargo::run(root, &["build", "--bins", "--profile", profile])
+fn build(root: &Path, profile: &str, binaries: &Path) -> anyhow::Result<()> {
+    let mut arguments = vec!["build", "--bins", "--profile", profile];
+    if binaries.join("tollgate-gateway").exists() {
+        // A second call has little to say.
+        arguments.push("--quiet");
+    } else {
+        say::step("building the services (the first time takes some minutes)");
+    }
+    cargo::run(root, &arguments)
 }
 
 /// The first administrator and the service token, by the program that an operator would use.
