@@ -6,14 +6,19 @@
 //! To add a noun: one module, one type that refuses invalid values when it is made, tests beside it.
 
 pub mod amount;
+pub mod amount_text;
 pub mod api_key;
+pub mod estimate;
+pub mod field;
 pub mod freeze;
 pub mod grant;
 pub mod ids;
+pub mod limits;
 pub mod period;
 pub mod price;
 pub mod record;
 pub mod scope;
+pub mod settings;
 pub mod snapshot;
 pub mod usage;
 

@@ -1,5 +1,6 @@
 //! Exact non-negative decimals: an integer and a fixed number of places. JSON writes them as strings without needless
-//! zeros; it reads strings and whole numbers, never a number with a point, which would have been a float on its way.
+//! zeros. It reads strings and whole numbers; a number with a point would have been a float on its way, so money refuses
+//! it, and only factors, which people write as 1.05, take it digit for digit.
 
 use std::fmt;
 use std::str::FromStr;
@@ -57,7 +58,7 @@ fn write(f: &mut fmt::Formatter<'_>, value: u64, places: usize) -> fmt::Result {
 }
 
 macro_rules! decimals {
-    ($($(#[$doc:meta])* $name:ident: $places:literal places, at most $max:literal;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident: $places:literal places, at most $max:literal, $reader:ident;)*) => {$(
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(u64);
@@ -106,7 +107,7 @@ macro_rules! decimals {
 
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_any(Reader).and_then(|text| Self::parse(&text).map_err(de::Error::custom))
+                deserializer.deserialize_any($reader).and_then(|text| Self::parse(&text).map_err(de::Error::custom))
             }
         }
     )*};
@@ -114,11 +115,18 @@ macro_rules! decimals {
 
 decimals! {
     /// A price in credits, per 1 000 000 tokens or each. One step is one hundred millionth of a credit.
-    Price: 8 places, at most 90_000_000;
+    Price: 8 places, at most 90_000_000, TextOnly;
     /// A factor on a charge: a tenant's, a target's, or the safety factor of an estimate.
-    Multiplier: 4 places, at most 10_000_000;
+    Multiplier: 4 places, at most 10_000_000, TextOrNumber;
     /// How many tokens of a token-metered tenant one token weighs.
-    Weight: 8 places, at most 1_000_000;
+    Weight: 8 places, at most 1_000_000, TextOrNumber;
+}
+
+impl Multiplier {
+    /// A value known when the code is written, in ten thousandths.
+    pub(crate) const fn from_steps(steps: u64) -> Self {
+        Self(steps)
+    }
 }
 
 impl Default for Multiplier {
@@ -127,22 +135,39 @@ impl Default for Multiplier {
     }
 }
 
-/// Takes the text of a string or of a whole number.
-struct Reader;
+macro_rules! readers {
+    ($($(#[$doc:meta])* $name:ident { $($method:item)* })*) => {$(
+        $(#[$doc])*
+        struct $name;
 
-impl de::Visitor<'_> for Reader {
-    type Value = String;
+        impl de::Visitor<'_> for $name {
+            type Value = String;
 
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a decimal number as a string, such as \"0.15\"")
-    }
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a decimal number as a string, such as \"0.15\"")
+            }
 
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<String, E> {
-        Ok(text.to_owned())
-    }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<String, E> {
+                Ok(text.to_owned())
+            }
 
-    fn visit_u64<E: de::Error>(self, number: u64) -> Result<String, E> {
-        Ok(number.to_string())
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<String, E> {
+                Ok(number.to_string())
+            }
+
+            $($method)*
+        }
+    )*};
+}
+
+readers! {
+    /// Takes the text of a string or of a whole number.
+    TextOnly {}
+    /// Takes the shortest text of a number with a point too: the digits that were written, up to 15 of them.
+    TextOrNumber {
+        fn visit_f64<E: de::Error>(self, number: f64) -> Result<String, E> {
+            Ok(number.to_string())
+        }
     }
 }
 
@@ -170,6 +195,12 @@ mod tests {
         assert_eq!(serde_json::from_str::<Price>("3").unwrap(), Price(300_000_000));
         for bad in ["0.15", "3.0", "-3", "1e3", "null", "true", "\"1e3\"", "[1]"] {
             assert!(serde_json::from_str::<Price>(bad).is_err(), "{bad}");
+        }
+        for (number, text) in [("1.05", "1.05"), ("0.1", "0.1"), ("2.0", "2"), ("9999999.9999", "9999999.9999"), ("1e3", "1000")] {
+            assert_eq!(serde_json::from_str::<Multiplier>(number).unwrap().to_string(), text);
+        }
+        for bad in ["1.00001", "-1.5", "1e-5", "1e300", "0.30000000000000004"] {
+            assert!(serde_json::from_str::<Multiplier>(bad).is_err(), "{bad}");
         }
         assert_eq!(serde_json::to_string(&Multiplier::parse("1.0500").unwrap()).unwrap(), "\"1.05\"");
     }
