@@ -221,7 +221,9 @@ mod tests {
     fn other_texts_are_refused() {
         let key = KeyText::generate(KeyKind::Service, &[1; 32]);
         let text = key.expose();
-        for bad in ["", "tgs_", "tgs", &text[1..], &text[..text.len() - 1], &format!("{text}0"), &text.replace('_', "-")] {
+        for bad in
+            ["", "tgs_", "tgs", &text[1..], &text[..text.len() - 1], &format!("{text}0"), &text.replace('_', "-")]
+        {
             assert_eq!(KeyText::parse(KeyKind::Service, bad), Err(KeyTextError::Form), "{bad}");
         }
         let accented = format!("tgs_{}", "é".repeat(19));

@@ -35,7 +35,8 @@ impl<'a> Reader<'a> {
             }
             Value::Null => {}
             _ => {
-                let error = FieldError { field: path.to_owned(), code: "invalid", message: "must be an object".to_owned() };
+                let error =
+                    FieldError { field: path.to_owned(), code: "invalid", message: "must be an object".to_owned() };
                 reader.errors.push(error);
             }
         }

@@ -149,7 +149,12 @@ mod tests {
             frozen: Amount::new(12).unwrap(),
             extensions: 1,
             usage: Usage { input: 3, ..Usage::default() },
-            attempts: vec![Attempt { target: TargetId::from_uuid(id), status: None, ms: 5, error: Some("refused".to_owned()) }],
+            attempts: vec![Attempt {
+                target: TargetId::from_uuid(id),
+                status: None,
+                ms: 5,
+                error: Some("refused".to_owned()),
+            }],
             upstream_status: Some(200),
             estimated: false,
             overrun: false,

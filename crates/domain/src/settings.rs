@@ -159,7 +159,11 @@ fn read_thresholds(reader: &mut Reader<'_>) -> Option<Vec<u32>> {
     thresholds.sort_unstable();
     thresholds.dedup();
     if thresholds.len() > MAX_THRESHOLDS || thresholds.iter().any(|percent| !(1..=100).contains(percent)) {
-        reader.refuse("thresholds", "out_of_range", "must be at most 10 whole percentages from 1 to 100, such as [90, 100]");
+        reader.refuse(
+            "thresholds",
+            "out_of_range",
+            "must be at most 10 whole percentages from 1 to 100, such as [90, 100]",
+        );
         return None;
     }
     Some(thresholds)
@@ -168,7 +172,11 @@ fn read_thresholds(reader: &mut Reader<'_>) -> Option<Vec<u32>> {
 fn read_tolerance(reader: &mut Reader<'_>) -> Option<Multiplier> {
     let tolerance: Multiplier = reader.read("settle_tolerance")?;
     if tolerance > Multiplier::ONE {
-        reader.refuse("settle_tolerance", "out_of_range", "is a part of the freeze: from \"0\" to \"1\", such as \"0.05\"");
+        reader.refuse(
+            "settle_tolerance",
+            "out_of_range",
+            "is a part of the freeze: from \"0\" to \"1\", such as \"0.05\"",
+        );
         return None;
     }
     Some(tolerance)

@@ -77,15 +77,22 @@ fn unpriced_kinds_and_huge_charges_are_refused() {
     let prices: Prices = serde_json::from_str(r#"{"input": "90000000"}"#).unwrap();
     let one = Multiplier::ONE;
     assert_eq!(charge(&Usage::of_tokens(1, 1), &prices, one, one), Err(ChargeError::NotPriced(Kind::Output)));
-    assert_eq!(charge(&Usage::of_tokens(1_000_000, 0), &prices, one, one).unwrap().format(Unit::Credit), "90000000.00000000");
+    assert_eq!(
+        charge(&Usage::of_tokens(1_000_000, 0), &prices, one, one).unwrap().format(Unit::Credit),
+        "90000000.00000000"
+    );
     assert_eq!(charge(&Usage::of_tokens(1_001_000, 0), &prices, one, one), Err(ChargeError::OutOfRange));
     let most = Multiplier::parse("10000000").unwrap();
     assert_eq!(charge(&Usage::of_tokens(u64::MAX, 0), &prices, most, most), Err(ChargeError::OutOfRange));
-    assert_eq!(charge_tokens(&Usage::of_tokens(u64::MAX, u64::MAX), &TokenWeights::default()), Err(ChargeError::OutOfRange));
+    assert_eq!(
+        charge_tokens(&Usage::of_tokens(u64::MAX, u64::MAX), &TokenWeights::default()),
+        Err(ChargeError::OutOfRange)
+    );
 }
 
 fn any_price() -> impl Strategy<Value = Price> {
-    (0..=100_000_000_000_u64).prop_map(|steps| Price::parse(&format!("{}.{:08}", steps / 100_000_000, steps % 100_000_000)).unwrap())
+    (0..=100_000_000_000_u64)
+        .prop_map(|steps| Price::parse(&format!("{}.{:08}", steps / 100_000_000, steps % 100_000_000)).unwrap())
 }
 
 fn any_multiplier() -> impl Strategy<Value = Multiplier> {
@@ -133,11 +140,26 @@ fn any_json() -> impl Strategy<Value = Value> {
         "\\PC{0,4}".prop_map(Value::from),
     ];
     let name = prop_oneof![
-        Just("prompt_tokens"), Just("completion_tokens"), Just("total_tokens"), Just("input_tokens"), Just("output_tokens"),
-        Just("prompt_tokens_details"), Just("completion_tokens_details"), Just("input_tokens_details"), Just("cached_tokens"),
-        Just("reasoning_tokens"), Just("audio_tokens"), Just("cache_creation"), Just("cache_creation_input_tokens"),
-        Just("ephemeral_1h_input_tokens"), Just("cache_read_input_tokens"), Just("usage"), Just("meta"), Just("tokens"),
-        Just("message"), Just("prompt_cache_hit_tokens"),
+        Just("prompt_tokens"),
+        Just("completion_tokens"),
+        Just("total_tokens"),
+        Just("input_tokens"),
+        Just("output_tokens"),
+        Just("prompt_tokens_details"),
+        Just("completion_tokens_details"),
+        Just("input_tokens_details"),
+        Just("cached_tokens"),
+        Just("reasoning_tokens"),
+        Just("audio_tokens"),
+        Just("cache_creation"),
+        Just("cache_creation_input_tokens"),
+        Just("ephemeral_1h_input_tokens"),
+        Just("cache_read_input_tokens"),
+        Just("usage"),
+        Just("meta"),
+        Just("tokens"),
+        Just("message"),
+        Just("prompt_cache_hit_tokens"),
     ];
     number.prop_recursive(3, 40, 8, move |inner| {
         proptest::collection::btree_map(name.clone().prop_map(str::to_owned), inner, 0..8)

@@ -41,7 +41,11 @@ fn a_stream_freezes_a_little_whatever_maximum_was_asked() {
     let mut known = plain();
     known.model.p90_output_tokens = Some(400);
     assert_eq!(numbers(&known), (500, 116));
-    assert_eq!(numbers(&Estimator { asked_max: Some(32_000), ..known }), (1_100, 116), "what was asked for comes first");
+    assert_eq!(
+        numbers(&Estimator { asked_max: Some(32_000), ..known }),
+        (1_100, 116),
+        "what was asked for comes first"
+    );
     known.model.p90_output_tokens = Some(3);
     assert_eq!(numbers(&known), (116, 116), "never less than is needed");
 }
@@ -61,7 +65,8 @@ fn an_answer_that_cant_be_extended_is_frozen_whole() {
 #[test]
 fn choices_audio_and_reasoning_count() {
     assert_eq!(numbers(&Estimator { choices: 5, ..plain() }), (5_100, 180));
-    let dear = tariff(json!({"input": "1000000", "output": "1000000", "reasoning": "2000000", "audio_output": "9000000"}));
+    let dear =
+        tariff(json!({"input": "1000000", "output": "1000000", "reasoning": "2000000", "audio_output": "9000000"}));
     assert_eq!(numbers(&Estimator { tariff: dear, ..plain() }), (2_100, 132));
     assert_eq!(numbers(&Estimator { tariff: dear, audio_output: true, ..plain() }), (9_100, 244));
 }

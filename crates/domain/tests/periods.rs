@@ -150,16 +150,29 @@ fn any_cycle() -> impl Strategy<Value = Cycle> {
         Just(Cycle::new(PeriodKind::Day, None).unwrap()),
         (1..=7_i16).prop_map(|day| Cycle::new(PeriodKind::Week, Some(day)).unwrap()),
         (1..=31_i16).prop_map(|day| Cycle::new(PeriodKind::Month, Some(day)).unwrap()),
-        (1..=12_i16, 1..=28_i16).prop_map(|(month, day)| Cycle::new(PeriodKind::Year, Some(month * 100 + day)).unwrap()),
+        (1..=12_i16, 1..=28_i16)
+            .prop_map(|(month, day)| Cycle::new(PeriodKind::Year, Some(month * 100 + day)).unwrap()),
         Just(Cycle::new(PeriodKind::Year, Some(229)).unwrap()),
     ]
 }
 
 fn any_zone() -> impl Strategy<Value = Zone> {
     proptest::sample::select(vec![
-        "UTC", "Asia/Shanghai", "Asia/Kathmandu", "America/New_York", "America/St_Johns", "America/Santiago", "Pacific/Apia",
-        "Australia/Lord_Howe", "Africa/Casablanca", "Europe/Dublin", "Asia/Tehran", "America/Havana", "Pacific/Kiritimati",
-        "Antarctica/Troll", "America/Sao_Paulo",
+        "UTC",
+        "Asia/Shanghai",
+        "Asia/Kathmandu",
+        "America/New_York",
+        "America/St_Johns",
+        "America/Santiago",
+        "Pacific/Apia",
+        "Australia/Lord_Howe",
+        "Africa/Casablanca",
+        "Europe/Dublin",
+        "Asia/Tehran",
+        "America/Havana",
+        "Pacific/Kiritimati",
+        "Antarctica/Troll",
+        "America/Sao_Paulo",
     ])
     .prop_map(zone)
 }

@@ -82,7 +82,8 @@ fn every_mistake_is_named_at_once() {
 
 #[test]
 fn a_patch_changes_what_it_names() {
-    let start = json!({"overdraft": {"enabled": true, "percent": 10}, "limits": {"rpm": 60, "tpm": 9}, "thresholds": [50]});
+    let start =
+        json!({"overdraft": {"enabled": true, "percent": 10}, "limits": {"rpm": 60, "tpm": 9}, "thresholds": [50]});
     let before = TenantSettings::read(&start, Unit::Credit).unwrap();
     let patch = json!({"overdraft": {"limit": "3", "percent": null}, "limits": {"rpm": null}, "thresholds": null});
     let after = before.patched(&patch, Unit::Credit).unwrap();
@@ -97,7 +98,8 @@ fn a_patch_changes_what_it_names() {
 
 #[test]
 fn limits_follow_from_total_and_hard_stop() {
-    let percent = TenantSettings::read(&json!({"overdraft": {"enabled": true}, "credit_limit": "7"}), Unit::Credit).unwrap();
+    let percent =
+        TenantSettings::read(&json!({"overdraft": {"enabled": true}, "credit_limit": "7"}), Unit::Credit).unwrap();
     assert_eq!(percent.overdraft_limit(credits("100.00000004"), Unit::Credit), Ok(credits("20")));
     assert_eq!(percent.overdraft_limit(credits("-5"), Unit::Credit), Ok(Amount::ZERO));
     assert_eq!(percent.credit_limit(Unit::Credit), Ok(credits("7")));

@@ -196,7 +196,13 @@ mod tests {
                 (due.at.to_string()[..10].to_owned(), what)
             })
             .collect();
-        let expected = [("2026-01-01", "renew"), ("2026-01-10", "start"), ("2026-01-20", "lapse"), ("2026-02-01", "renew"), ("2026-03-01", "renew")];
+        let expected = [
+            ("2026-01-01", "renew"),
+            ("2026-01-10", "start"),
+            ("2026-01-20", "lapse"),
+            ("2026-02-01", "renew"),
+            ("2026-03-01", "renew"),
+        ];
         assert_eq!(order, expected.map(|(day, what)| (day.to_owned(), what)));
         assert_eq!(due.valid_until, Some(at("2026-04-01T00:00:00Z")));
     }
@@ -227,7 +233,11 @@ mod tests {
                 break;
             }
         }
-        assert_eq!((renewals, starts), (4 * 365 + 1 + 1, 1), "each day once, the leap day and the last instant included");
+        assert_eq!(
+            (renewals, starts),
+            (4 * 365 + 1 + 1, 1),
+            "each day once, the leap day and the last instant included"
+        );
     }
 
     proptest! {

@@ -196,7 +196,9 @@ mod tests {
         for bad in ["0.15", "3.0", "-3", "1e3", "null", "true", "\"1e3\"", "[1]"] {
             assert!(serde_json::from_str::<Price>(bad).is_err(), "{bad}");
         }
-        for (number, text) in [("1.05", "1.05"), ("0.1", "0.1"), ("2.0", "2"), ("9999999.9999", "9999999.9999"), ("1e3", "1000")] {
+        for (number, text) in
+            [("1.05", "1.05"), ("0.1", "0.1"), ("2.0", "2"), ("9999999.9999", "9999999.9999"), ("1e3", "1000")]
+        {
             assert_eq!(serde_json::from_str::<Multiplier>(number).unwrap().to_string(), text);
         }
         for bad in ["1.00001", "-1.5", "1e-5", "1e300", "0.30000000000000004"] {

@@ -61,7 +61,11 @@ impl OutageStep {
 pub(super) fn read(path: &str, value: &Value) -> Result<Vec<OutageStep>, Vec<FieldError>> {
     let refuse = |field: String, code, message: String| Err(vec![FieldError { field, code, message }]);
     let Value::Array(values) = value else {
-        return refuse(path.to_owned(), "invalid", "must be a list of steps, such as [{\"mode\": \"allowance\"}]".to_owned());
+        return refuse(
+            path.to_owned(),
+            "invalid",
+            "must be a list of steps, such as [{\"mode\": \"allowance\"}]".to_owned(),
+        );
     };
     if values.is_empty() || values.len() > MAX_STEPS {
         return refuse(path.to_owned(), "out_of_range", format!("must have 1 to {MAX_STEPS} steps"));

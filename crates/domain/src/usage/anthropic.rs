@@ -97,7 +97,9 @@ mod tests {
 
     #[test]
     fn nothing_reported_is_none_and_zeros_are_zeros() {
-        for value in [json!(null), json!({}), json!({"output_tokens": 3}), json!({"input_tokens": -3, "output_tokens": 3})] {
+        for value in
+            [json!(null), json!({}), json!({"output_tokens": 3}), json!({"input_tokens": -3, "output_tokens": 3})]
+        {
             assert_eq!(from_anthropic(&value), None, "{value}");
         }
         assert_eq!(from_anthropic(&json!({"input_tokens": 0, "output_tokens": 0})), Some(Usage::of_tokens(0, 0)));

@@ -96,7 +96,17 @@ fn split(parts: Parts) -> Usage {
     let mut left = parts.completion;
     let reasoning = take(&mut left, parts.reasoning);
     let audio_output = take(&mut left, parts.audio_output);
-    Usage { input, cached_input, cache_write_5m, audio_input, output: left, reasoning, audio_output, requests: 1, ..Usage::default() }
+    Usage {
+        input,
+        cached_input,
+        cache_write_5m,
+        audio_input,
+        output: left,
+        reasoning,
+        audio_output,
+        requests: 1,
+        ..Usage::default()
+    }
 }
 
 fn take(left: &mut u64, part: u64) -> u64 {
@@ -112,7 +122,9 @@ mod tests {
 
     #[test]
     fn nothing_reported_is_none_and_zeros_are_zeros() {
-        for value in [json!(null), json!({}), json!([]), json!("usage"), json!({"total_tokens": 5}), json!({"prompt_tokens": 5})] {
+        for value in
+            [json!(null), json!({}), json!([]), json!("usage"), json!({"total_tokens": 5}), json!({"prompt_tokens": 5})]
+        {
             assert_eq!(from_openai(&value), None, "{value}");
             assert_eq!(from_responses(&value), None, "{value}");
         }
@@ -126,7 +138,8 @@ mod tests {
         for bad in [json!(-1), json!(1.5), json!("7"), json!(1e300), json!(u64::MAX)] {
             assert_eq!(from_openai(&json!({"prompt_tokens": bad, "completion_tokens": 1})), None);
             assert_eq!(from_openai(&json!({"prompt_tokens": 1, "completion_tokens": bad})), None);
-            let details = json!({"prompt_tokens": 9, "completion_tokens": 1, "prompt_tokens_details": {"cached_tokens": bad}});
+            let details =
+                json!({"prompt_tokens": 9, "completion_tokens": 1, "prompt_tokens_details": {"cached_tokens": bad}});
             assert_eq!(from_openai(&details), None);
             assert_eq!(from_embeddings(&json!({"prompt_tokens": bad})), None);
         }

@@ -26,7 +26,10 @@ mod tests {
     #[test]
     fn all_places_are_read() {
         assert_eq!(from_rerank(&json!({"usage": {"total_tokens": 9}})), Some(Usage::of_tokens(9, 0)));
-        assert_eq!(from_rerank(&json!({"usage": {"prompt_tokens": 9, "total_tokens": 9}})), Some(Usage::of_tokens(9, 0)));
+        assert_eq!(
+            from_rerank(&json!({"usage": {"prompt_tokens": 9, "total_tokens": 9}})),
+            Some(Usage::of_tokens(9, 0))
+        );
         assert_eq!(from_rerank(&json!({"meta": {"tokens": {"input_tokens": 4}}})), Some(Usage::of_tokens(4, 0)));
         assert_eq!(from_rerank(&json!({"meta": {"billed_units": {"search_units": 1}}})), None);
         assert_eq!(from_rerank(&json!({"usage": {"total_tokens": -9}})), None);
