@@ -218,9 +218,12 @@ mod tests {
         let mut renewals = 0;
         let mut starts = 0;
         let mut grants = vec![later];
+        let mut reached = Timestamp::MIN;
         for _ in 0..10 {
             let due = due(&grants, Some(&plan), now);
             assert!(due.changes.is_sorted_by_key(|due| due.at));
+            assert!(due.changes.first().is_none_or(|first| first.at >= reached), "nothing is done out of turn");
+            reached = due.changes.last().map_or(reached, |last| last.at);
             renewals += due.changes.iter().filter(|due| matches!(due.change, Change::Renew { .. })).count();
             for change in &due.changes {
                 if matches!(change.change, Change::Start(_)) {

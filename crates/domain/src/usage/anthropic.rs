@@ -124,7 +124,8 @@ mod tests {
         let mut stream = AnthropicStream::default();
         stream.event(&json!({"type": "message_start", "message": {"usage": {"input_tokens": 25, "output_tokens": 1}}}));
         assert_eq!(stream.usage(), Some(Usage::of_tokens(25, 1)));
-        assert!(!stream.is_complete());
+        stream.event(&json!({"type": "message_delta", "delta": {"stop_reason": null}}));
+        assert!(!stream.is_complete(), "a delta without a figure completes nothing");
         stream.event(&json!({"type": "message_delta", "usage": {"output_tokens": "33"}}));
         assert_eq!(stream.usage(), None, "an unusable figure is not replaced by an older one");
     }
