@@ -96,11 +96,13 @@ pub struct Running {
 }
 
 impl Running {
-    /// Starts a provider on a free port of the loopback interface.
+    /// Starts a provider on a free port of the loopback interface. Its vocabulary is loaded first, so that no answer is
+    /// late for it.
     ///
     /// # Errors
     /// Where no port can be bound.
     pub async fn start(config: Config) -> io::Result<Self> {
+        tokio::task::spawn_blocking(warm_up).await.map_err(io::Error::other)?;
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
         let sim = Sim::new(config);

@@ -39,7 +39,7 @@ pub(crate) fn read_embeddings(body: &Value) -> Result<Ask, Refusal> {
     Ok(ask)
 }
 
-/// A vector that depends on the text alone.
+/// A vector that depends on the text alone; its numbers are exact in binary and in decimal.
 fn vector(text: &str, dimensions: u32) -> Vec<f32> {
     let mut state = text
         .bytes()
@@ -47,7 +47,7 @@ fn vector(text: &str, dimensions: u32) -> Vec<f32> {
     (0..dimensions)
         .map(|_| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            if state >> 63 == 0 { 0.025_515_52 } else { -0.025_515_52 }
+            if state >> 63 == 0 { 0.03125 } else { -0.03125 }
         })
         .collect()
 }

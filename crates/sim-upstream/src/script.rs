@@ -289,7 +289,6 @@ fn usage(word: &str, value: &str) -> Result<UsageMode, BadScript> {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
     use super::*;
 
     #[test]
