@@ -49,7 +49,7 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
-        let models = ["sim-small", "sim-large", "gpt-4o-mini", "claude-sonnet-4-5", "text-embedding-3-small"];
+        let models = ["sim-small", "sim-large", "gpt-4o-mini", "text-embedding-3-small"];
         Self { api_key: None, models: models.map(str::to_owned).to_vec(), ledger_lines: 100_000 }
     }
 }
