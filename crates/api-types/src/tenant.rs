@@ -1,0 +1,162 @@
+//! Tenants.
+
+use domain::{TenantId, Unit};
+
+use crate::numbers::Numbers;
+use crate::{Decimal, Factor, Timestamp};
+
+words! {
+    /// How long a period is.
+    pub enum PeriodKind {
+        /// A day.
+        Day = "day",
+        /// A week.
+        Week = "week",
+        /// A month.
+        Month = "month",
+        /// A year.
+        Year = "year",
+    }
+
+    /// Whether a tenant may call.
+    pub enum TenantStatus {
+        /// It may.
+        Active = "active",
+        /// It may not, until it is resumed.
+        Suspended = "suspended",
+        /// Never again.
+        Closed = "closed",
+    }
+}
+
+request! {
+    /// Creates a tenant, with its plan in the same call where wanted.
+    pub struct CreateTenant {
+        /// Name.
+        pub name: String,
+        /// The billing system's id of it; unique.
+        pub external_id: Option<String>,
+        /// `credit` (the default) or `token`; fixed for good.
+        #[serde(default)]
+        #[cfg_attr(feature = "openapi", schema(value_type = String, example = "credit"))]
+        pub unit: Unit,
+        /// IANA name of its time zone, such as `Asia/Shanghai`; periods follow its calendar.
+        #[serde(default = "utc")]
+        pub time_zone: String,
+        /// The period of plans and statements.
+        #[serde(default)]
+        pub period: Period,
+        /// A first plan.
+        pub plan: Option<FirstPlan>,
+        /// Settings; absent ones take their defaults.
+        pub settings: Option<SettingsChange>,
+    }
+
+    /// A period: a month from its first day unless an anchor says otherwise.
+    pub struct Period {
+        /// How long.
+        pub kind: PeriodKind,
+        /// Where it begins: ISO weekday (week), day of the month (month), or month x 100 + day (year); null: the natural start.
+        pub anchor: Option<i16>,
+    }
+
+    /// A plan granted with the tenant's creation.
+    pub struct FirstPlan {
+        /// Quota per period.
+        pub amount: Decimal,
+    }
+
+    /// Changes a tenant. Absent fields stay; null clears where a field may be empty.
+    pub struct ChangeTenant {
+        /// Name.
+        pub name: Option<String>,
+        /// The billing system's id of it; unique.
+        #[serde(default, deserialize_with = "crate::wire::present", skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+        pub external_id: Option<Option<String>>,
+        /// Settings; absent ones stay.
+        pub settings: Option<SettingsChange>,
+    }
+
+    /// Settings to set; absent ones stay as they are.
+    pub struct SettingsChange {
+        /// Elasticity above the total.
+        pub overdraft: Option<OverdraftSetting>,
+        /// A standing line for customers who pay afterwards.
+        pub credit_limit: Option<Decimal>,
+        /// Neither credit line nor overdraft is used.
+        pub hard_stop: Option<bool>,
+        /// Every charge of the tenant is multiplied by it; at most 4 places.
+        pub multiplier: Option<Factor>,
+    }
+
+    /// Elasticity above the total.
+    pub struct OverdraftSetting {
+        /// Whether it is in use.
+        pub enabled: bool,
+        /// How far it goes; needed where it is in use.
+        pub limit: Option<Decimal>,
+    }
+
+    /// Why.
+    pub struct Reason {
+        /// For the audit log.
+        pub reason: String,
+    }
+}
+
+impl Default for Period {
+    fn default() -> Self {
+        Self { kind: PeriodKind::Month, anchor: None }
+    }
+}
+
+fn utc() -> String {
+    "UTC".to_owned()
+}
+
+reply! {
+    /// A tenant.
+    pub struct Tenant {
+        /// Id.
+        pub id: TenantId,
+        /// Name.
+        pub name: String,
+        /// The billing system's id of it.
+        pub external_id: Option<String>,
+        /// Whether it may call.
+        pub status: TenantStatus,
+        /// `credit` or `token`.
+        #[cfg_attr(feature = "openapi", schema(value_type = String, example = "credit"))]
+        pub unit: Unit,
+        /// IANA name.
+        pub time_zone: String,
+        /// The period of plans and statements.
+        pub period: Period,
+        /// The four numbers.
+        pub quota: Numbers,
+        /// Settings in force.
+        pub settings: Settings,
+        /// When it was created.
+        pub created_at: Timestamp,
+        /// When it last called.
+        pub last_used_at: Option<Timestamp>,
+        /// + 1 per change; the ETag.
+        pub version: i64,
+        /// After a change: whether every gateway decides by it already; false while Redis is away.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub in_force: Option<bool>,
+    }
+
+    /// A tenant's settings in force.
+    pub struct Settings {
+        /// Elasticity above the total.
+        pub overdraft: OverdraftSetting,
+        /// A standing line for customers who pay afterwards.
+        pub credit_limit: Decimal,
+        /// Neither credit line nor overdraft is used.
+        pub hard_stop: bool,
+        /// Every charge of the tenant is multiplied by it.
+        pub multiplier: Factor,
+    }
+}
