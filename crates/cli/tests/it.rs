@@ -1,5 +1,7 @@
 //! The program as an operator runs it.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::process::{Command, Output};
 
 use testkit::postgres::Database;
@@ -24,6 +26,25 @@ async fn migrates_an_empty_database_and_finds_it_done_the_second_time() {
         assert_eq!(applied, version);
     }
     assert_eq!(database.value("SELECT count(*) FROM tenants").await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn makes_a_role_for_services_and_renews_its_password() {
+    let database = Database::create().await.unwrap();
+    // Roles belong to the whole server, which other tests use too.
+    let role = format!("Service \"{}\"", database.name());
+    for password in ["it's one", "it's another"] {
+        let arguments = ["migrate", "--database-url", &database.owner_url(), "--service-role", &role];
+        let output = tollgate(&[&arguments[..], &["--service-password", password]].concat());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    }
+    let quoted = role.replace('"', "\"\"");
+    let may = |privilege: &str| {
+        format!("SELECT has_table_privilege('{quoted}', 'settlements', '{privilege}')").replace("\"\"", "\"")
+    };
+    assert_eq!(database.value(&may("INSERT")).await.unwrap(), true);
+    assert_eq!(database.value(&may("DELETE")).await.unwrap(), false);
+    database.execute(&format!("DROP ROLE \"{quoted}\"")).await.unwrap();
 }
 
 #[tokio::test]

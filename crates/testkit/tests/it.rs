@@ -1,5 +1,8 @@
 //! The kit itself, on real servers.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::io::Write;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -174,7 +177,7 @@ async fn child_that_gets_killed() {
         return;
     }
     let redis = Redis::start().await.unwrap();
-    println!("\nredis {} {}", redis.pid().unwrap(), redis.directory().display());
+    writeln!(std::io::stdout(), "\nredis {} {}", redis.pid().unwrap(), redis.directory().display()).unwrap();
     std::future::pending::<()>().await;
 }
 

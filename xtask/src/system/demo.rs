@@ -75,8 +75,7 @@ fn model(admin: &Admin<'_>, name: &str, price: &Value, upstream_id: &str, upstre
         None => {
             let body = json!({
                 "name": name, "mode": "chat", "tokenizer": "o200k_base", "context_window": 128_000,
-                "max_output_tokens": 16_384, "freeze_output_tokens": 1000, "hidden_reasoning": false,
-                "safety_factor": "1.05",
+                "max_output_tokens": 16_384, "freeze_output_tokens": 1000,
             });
             text(&admin.post("/models", &body)?, "id")?
         }

@@ -58,6 +58,6 @@ impl Migrate {
             .ok_or_else(|| anyhow::anyhow!("the system does not run: start it with `./dev up`"))?;
         say::step("building the migrations");
         cargo::run(root, &["build", "--bin", "tollgate"])?;
-        servers::migrate(&cargo::binaries("dev")?, &databases)
+        servers::migrate(&cargo::binaries("dev")?, &state, &databases)
     }
 }

@@ -30,7 +30,6 @@ pub struct Databases {
     pub owner: String,
     /// As a service.
     pub service: String,
-    superuser_database: String,
 }
 
 impl Databases {
@@ -40,7 +39,6 @@ impl Databases {
         };
         Self {
             superuser: url("postgres", &state.secrets.postgres, "postgres"),
-            superuser_database: url("postgres", &state.secrets.postgres, DATABASE),
             owner: url(OWNER, &state.secrets.owner, DATABASE),
             service: url(SERVICE, &state.secrets.service, DATABASE),
         }
@@ -117,10 +115,10 @@ pub fn ensure_postgres(folder: &Path, state: &mut State, durable: bool) -> anyho
 /// # Errors
 /// When it is not installed, or does not start.
 pub fn ensure_redis(folder: &Path, state: &mut State) -> anyhow::Result<String> {
-    if let (Some(process), Some(ports)) = (state.processes.get("redis"), state.ports.get("redis")) {
-        if redis::is_process(([127, 0, 0, 1], ports.listen).into(), process.pid) {
-            return Ok(format!("redis://127.0.0.1:{}/", ports.listen));
-        }
+    if let (Some(process), Some(ports)) = (state.processes.get("redis"), state.ports.get("redis"))
+        && redis::is_process(([127, 0, 0, 1], ports.listen).into(), process.pid)
+    {
+        return Ok(format!("redis://127.0.0.1:{}/", ports.listen));
     }
     say::step("starting Redis");
     let server = Redis::start_blocking(redis::Options {
@@ -163,28 +161,15 @@ pub fn ensure_database(state: &State, databases: &Databases) -> anyhow::Result<(
     prepare::psql(&databases.superuser, &["-c", &format!("CREATE DATABASE {DATABASE} OWNER {OWNER}")]).map(drop)
 }
 
-/// Applies missing migrations with `tollgate migrate`, then lets the services' role in.
+/// Applies missing migrations, and makes the role that services sign in as, with `tollgate migrate`.
 ///
 /// # Errors
 /// When a migration fails.
-pub fn migrate(binaries: &Path, databases: &Databases) -> anyhow::Result<()> {
+pub fn migrate(binaries: &Path, state: &State, databases: &Databases) -> anyhow::Result<()> {
     say::step("bringing the schema up to date");
     let mut command = Command::new(binaries.join("tollgate"));
-    command.arg("migrate").env("DATABASE_URL", &databases.owner).stdout(std::io::stderr());
-    cargo::succeed(&mut command)
-}
-
-/// The role of the services: a member of `tollgate_app`, which the migrations make.
-///
-/// # Errors
-/// When Postgres refuses.
-pub fn ensure_service_role(state: &State, databases: &Databases) -> anyhow::Result<()> {
-    let has_role = format!("SELECT 1 FROM pg_roles WHERE rolname = '{SERVICE}'");
-    if prepare::psql(&databases.superuser_database, &["-c", &has_role])? == "1" {
-        return Ok(());
-    }
-    let role = format!("CREATE ROLE {SERVICE} LOGIN PASSWORD '{}' IN ROLE tollgate_app", state.secrets.service);
-    prepare::psql(&databases.superuser_database, &["-c", &role]).map(drop)
+    command.args(["migrate", "--service-role", SERVICE]).env("TOLLGATE_SERVICE_PASSWORD", &state.secrets.service);
+    cargo::succeed(command.env("DATABASE_URL", &databases.owner).stdout(std::io::stderr()))
 }
 
 /// Ends both, Postgres with a checkpoint.

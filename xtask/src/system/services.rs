@@ -73,7 +73,7 @@ pub fn helpers(state: &State, surroundings: &Surroundings) -> Vec<Service> {
         services.push(upstream.environment(&[("SIM_UPSTREAM_API_KEY", &state.secrets.upstream)]));
     }
     let mut mail = Service::new("mail", "mail-catcher");
-    mail.arguments = ["--listen", "{listen}", "--smtp-listen", "{metrics}"].map(str::to_owned).to_vec();
+    mail.arguments = ["--http-listen", "{listen}", "--smtp-listen", "{metrics}"].map(str::to_owned).to_vec();
     mail.ready_path = None;
     services.push(mail);
     services

@@ -73,8 +73,7 @@ impl Up {
         let databases = servers::ensure_postgres(&folder, &mut state, !self.throwaway)?;
         let redis_url = servers::ensure_redis(&folder, &mut state)?;
         servers::ensure_database(&state, &databases)?;
-        servers::migrate(&binaries, &databases)?;
-        servers::ensure_service_role(&state, &databases)?;
+        servers::migrate(&binaries, &state, &databases)?;
         ensure_people(&folder, &binaries, &mut state, &databases)?;
 
         let surroundings = Surroundings {
@@ -133,11 +132,12 @@ impl Up {
 
 fn build(root: &Path, profile: &str, binaries: &Path) -> anyhow::Result<()> {
     let mut arguments = vec!["build", "--bins", "--profile", profile];
-    if binaries.join("tollgate-gateway").exists() {
+    let is_first = !binaries.join("tollgate-gateway").exists();
+    if is_first {
+        say::step("building the services (the first time takes some minutes)");
+    } else {
         // A second call has little to say.
         arguments.push("--quiet");
-    } else {
-        say::step("building the services (the first time takes some minutes)");
     }
     cargo::run(root, &arguments)
 }

@@ -3,11 +3,13 @@
 //! A step that fails does not stop the ones after it, except where they could not say anything without it. The last
 //! line sums up: tests by the runners' own counts, every other step as one.
 
+mod browser;
+mod lifecycle;
 mod sdk;
+mod system;
 mod tally;
 
 use std::path::Path;
-use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
@@ -16,6 +18,7 @@ use testkit::postgres::{Options, Server};
 
 use crate::prepare::{self, Schema};
 use crate::{cargo, say, tidy};
+use system::System;
 use tally::Tally;
 
 /// Flags of `./dev test`.
@@ -77,9 +80,12 @@ impl Run<'_> {
             return;
         }
         self.step("tests in Rust", |run| run.rust(&[]));
-        self.step("Python SDKs against a running system", |run| {
-            let root = run.root;
-            sdk::run(root, &mut run.tally)
+        self.check("./dev up and down", |_| lifecycle::check());
+        self.step("a system to test from outside", |run| {
+            let system = System::start()?;
+            run.step("Python SDKs", |run| sdk::run(run.root, &system, &mut run.tally));
+            run.step("the console in a browser", |run| browser::run(run.root, &system, &mut run.tally));
+            Ok(())
         });
     }
 
@@ -132,14 +138,4 @@ impl Run<'_> {
         }
         Ok(())
     }
-}
-
-/// This program again.
-///
-/// # Errors
-/// When its own place can't be told.
-fn own(arguments: &[&str]) -> anyhow::Result<Command> {
-    let mut command = Command::new(std::env::current_exe()?);
-    command.args(arguments);
-    Ok(command)
 }

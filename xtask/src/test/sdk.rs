@@ -1,29 +1,28 @@
-//! The tests in Python with the real SDKs, against a system of their own.
+//! The tests in Python with the real SDKs, against a running system.
 
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
-use anyhow::{Context, ensure};
+use anyhow::Context;
 
+use super::system::System;
 use super::tally::Tally;
 use crate::{cargo, say};
 
 /// Where the tests are.
 const FOLDER: &str = "tests/sdk";
 
-/// Starts a system, runs the tests, ends the system.
+/// Runs them.
 ///
 /// # Errors
-/// When Python or the system can't be started.
-pub fn run(root: &Path, tally: &mut Tally) -> anyhow::Result<()> {
+/// When Python can't be started, or pytest fails without having counted a failure.
+pub fn run(root: &Path, system: &System, tally: &mut Tally) -> anyhow::Result<()> {
     let python = environment(root)?;
-    let system = System::start()?;
     let mut command = Command::new(python);
     command
         .args(["-m", "pytest", "-p", "no:cacheprovider", "-q", "--durations=5", FOLDER])
         .current_dir(root)
-        .env("TOLLGATE_CREDENTIALS", system.folder.path().join("credentials.json"))
+        .env("TOLLGATE_CREDENTIALS", system.credentials())
         .env("PYTHONDONTWRITEBYTECODE", "1");
     tally.count(&mut command)
 }
@@ -45,43 +44,4 @@ fn environment(root: &Path) -> anyhow::Result<PathBuf> {
     cargo::succeed(pip.arg(root.join(FOLDER).join("requirements.txt")))?;
     std::fs::write(installed, requirements)?;
     Ok(python)
-}
-
-/// A whole system in a temporary folder. It ends when its standard input does: also when this process is killed.
-pub struct System {
-    /// Has `credentials.json`.
-    pub folder: tempfile::TempDir,
-    child: Child,
-}
-
-impl System {
-    /// Starts one with two gateways, from what has been built.
-    ///
-    /// # Errors
-    /// When it does not become ready.
-    pub fn start() -> anyhow::Result<Self> {
-        let folder = tempfile::Builder::new().prefix("tollgate-system-").tempdir()?;
-        // Postgres may run as another user, who has to get to its data.
-        std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
-        let mut child = super::own(&["up", "--hold", "--throwaway", "--no-build", "--gateways", "2", "--dir"])?
-            .arg(folder.path())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
-        let out = child.stdout.take().context("no pipe")?;
-        let mut system = Self { folder, child };
-        let ready = BufReader::new(out).lines().map_while(Result::ok).any(|line| line.contains("curl "));
-        if !ready {
-            let status = system.child.wait()?;
-            ensure!(ready, "the system did not become ready ({status})");
-        }
-        Ok(system)
-    }
-}
-
-impl Drop for System {
-    fn drop(&mut self) {
-        drop(self.child.stdin.take());
-        let _ = self.child.wait();
-    }
 }

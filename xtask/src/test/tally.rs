@@ -63,9 +63,12 @@ impl Tally {
         format!("{} passed, {} failed", self.passed, self.failed)
     }
 
-    /// The counts of a line that closes a run of nextest, of a test program or of pytest.
+    /// The counts of a line that closes a run of nextest, of a test program, of pytest or of Node.js.
     fn of_line(line: &str) -> Self {
         let line = line.trim();
+        if let Some(tally) = Self::of_node(line) {
+            return tally;
+        }
         let is_summary = line.starts_with("Summary [")
             || line.starts_with("test result: ")
             || (line.contains(" in ") && line.starts_with('=') && line.ends_with('='));
@@ -83,6 +86,20 @@ impl Tally {
             }
         }
         tally
+    }
+}
+
+impl Tally {
+    /// `# pass 3` or `ℹ fail 1`, each on a line of its own.
+    fn of_node(line: &str) -> Option<Self> {
+        let rest = line.strip_prefix("# ").or_else(|| line.strip_prefix("ℹ "))?;
+        let (word, number) = rest.split_once(' ')?;
+        let number = number.parse().ok()?;
+        match word {
+            "pass" => Some(Self { passed: number, failed: 0 }),
+            "fail" | "cancelled" => Some(Self { passed: 0, failed: number }),
+            _ => None,
+        }
     }
 }
 
@@ -112,6 +129,9 @@ mod tests {
                 2,
             ),
             ("=================== 3 failed, 12 passed, 1 error in 3.21s ===================", 12, 4),
+            ("# pass 7", 7, 0),
+            ("ℹ fail 2", 0, 2),
+            ("# tests 9", 0, 0),
             ("test tests::two_passed ... ok", 0, 0),
             ("5 passed", 0, 0),
         ];

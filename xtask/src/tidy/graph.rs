@@ -29,7 +29,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &["tollgate-domain", "tollgate-api-types", "tollgate-ledger", "tollgate-store", "tollgate-quota"],
     ),
     ("tollgate-reconciler", &["tollgate-domain", "tollgate-ledger", "tollgate-store", "tollgate-quota"]),
-    ("tollgate-cli", &["tollgate-domain", "tollgate-ledger", "tollgate-store", "tollgate-quota"]),
+    ("tollgate-cli", &["tollgate-domain", "tollgate-api-types", "tollgate-ledger", "tollgate-store", "tollgate-quota"]),
     ("tollgate-sim-upstream", &[]),
     ("tollgate-mail-catcher", &[]),
     ("tollgate-testkit", &[]),

@@ -26,8 +26,7 @@ pub fn check(path: &Path, text: &str) -> Vec<String> {
     if !is_prelude {
         let comments: Vec<&str> = text.lines().skip(1).take_while(|line| line.starts_with("--")).collect();
         for word in HEADER {
-            let begins = |line: &&str| line.trim_start_matches(['-', ' ']).starts_with(word);
-            if !comments.iter().any(|line| begins(&line)) {
+            if !comments.iter().any(|line| line.trim_start_matches(['-', ' ']).starts_with(word)) {
                 complaints.push(format!("{name} has no `-- {word}` in its header"));
             }
         }
