@@ -1,6 +1,7 @@
 """The running system under test: where it is, its admin API, its numbers."""
 
 import json
+import socket
 import time
 import urllib.error
 import urllib.parse
@@ -48,8 +49,10 @@ class System:
 
     def __init__(self, credentials):
         self.gateway = credentials["gateway_url"]
+        self.gateways = credentials.get("gateway_urls") or [self.gateway]
         self.admin = credentials["admin_url"]
         self.upstream = credentials["upstream_url"]
+        self.redis = credentials["redis_url"]
         self.service_token = credentials["service_token"]
         self.model = credentials["model"]
         self.demo = Caller(credentials["tenant_id"], credentials["api_key"])
@@ -90,6 +93,14 @@ class System:
         price = found[0]["price_in_force"]
         return {kind: Decimal(value) for kind, value in price.items() if is_amount(kind, value)}
 
+    def fixed_price_model(self):
+        """A model that is priced by request alone, and that price."""
+        for item in self.get("/models?limit=200")["items"]:
+            price = self.price(item["name"])
+            if price.get("per_request") and not any(price.get(kind) for kind in ("input", "output")):
+                return item["name"], price["per_request"]
+        raise AssertionError("no model is priced by request alone")
+
     # The numbers.
 
     def caller_numbers(self, caller):
@@ -122,6 +133,35 @@ class System:
         """Lines of its ledger."""
         _, _, lines = call("GET", f"{self.upstream}/sim/ledger?after={after}")
         return lines
+
+    def hold(self):
+        """Stops all answers before their first byte."""
+        call("POST", f"{self.upstream}/sim/hold")
+
+    def release(self):
+        call("POST", f"{self.upstream}/sim/release")
+
+    def held(self):
+        return call("GET", f"{self.upstream}/sim/active")[2]["held"]
+
+    # Redis.
+
+    def redis_command(self, *words):
+        """Sends one command and returns the first line of the reply."""
+        url = urllib.parse.urlsplit(self.redis)
+        with socket.create_connection((url.hostname, url.port or 6379), timeout=10) as connection:
+            with connection.makefile("rwb") as wire:
+                commands = [words]
+                if url.password:
+                    commands.insert(0, ("AUTH", *filter(None, (url.username, url.password))))
+                for command in commands:
+                    wire.write(b"*%d\r\n" % len(command))
+                    for word in command:
+                        wire.write(b"$%d\r\n%s\r\n" % (len(word.encode()), word.encode()))
+                    wire.flush()
+                    reply = wire.readline().decode().strip()
+                    assert not reply.startswith("-"), f"{command[0]}: {reply}"
+        return reply
 
     def last_served(self):
         """The sequence number of its last line."""
