@@ -140,6 +140,13 @@ fn made(route: Route, content_type: &str, body: &Bytes, id: u64, created: i64) -
     if let Some(instead) = script.faults.instead {
         return replaced(route, ask, &script, instead);
     }
+    if let Some(raw) = &script.raw {
+        let reel = Reel::pieces(raw.clone(), script.cut);
+        let content_type = if ask.stream { EVENTS } else { JSON };
+        let mut plan = Plan::new(ask, &script, reel);
+        (plan.content_type, plan.has_length) = (content_type, false);
+        return Ok(plan);
+    }
     let answer = Answer::new(&ask, &script, id, created);
     let usage = reported(route, &answer);
     let streamed = match (route, ask.stream) {

@@ -44,6 +44,14 @@ impl Reel {
         Self { bytes, cuts, end: End::Clean }
     }
 
+    /// Pieces of so many bytes (0: all at once), each of them paced.
+    pub(crate) fn pieces(bytes: Vec<u8>, size: u32) -> Self {
+        let len = bytes.len();
+        let step = if size == 0 { len.max(1) } else { size as usize };
+        let cuts = (0..len).step_by(step).map(|from| Cut { end: (from + step).min(len), tokens: 0, content: true });
+        Self { cuts: cuts.collect(), bytes: bytes.into(), end: End::Clean }
+    }
+
     /// The first half of the body, then the break; nothing at all where the break comes before the first byte.
     pub(crate) fn break_off(mut self, kind: Break, after: u32) -> Self {
         let len = if after == 0 { 0 } else { self.bytes.len() / 2 };

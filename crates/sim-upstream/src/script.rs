@@ -5,6 +5,8 @@
 
 use std::time::Duration;
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+
 /// Largest number of output tokens one answer may have.
 pub const MAX_OUT: u32 = 1_000_000;
 /// Largest number of chunks one answer may be cut into.
@@ -147,6 +149,10 @@ pub struct Script {
     pub audio_out: u32,
     /// Form of the event stream.
     pub sse: SseForm,
+    /// Exactly these bytes are the answer's body.
+    pub raw: Option<Vec<u8>>,
+    /// Bytes of a piece of `raw`; 0: all at once.
+    pub cut: u32,
 }
 
 /// A script that can't be understood; the text names the word.
@@ -197,6 +203,8 @@ impl Script {
             "reasoning" => self.reasoning = number(word, value, MAX_OUT)?,
             "audio_in" => self.audio_in = number(word, value, u32::MAX)?,
             "audio_out" => self.audio_out = number(word, value, u32::MAX)?,
+            "raw" => self.raw = Some(STANDARD.decode(value).map_err(|_| wrong(word, "base64"))?),
+            "cut" => self.cut = number(word, value, u32::MAX)?,
             _ => return Err(unknown(word)),
         }
         Ok(())
@@ -253,12 +261,12 @@ fn unknown(word: &str) -> BadScript {
     BadScript(format!("the script's word {word:?} is not known; sim-upstream --help lists them"))
 }
 
+fn wrong(word: &str, needs: &str) -> BadScript {
+    BadScript(format!("the script's word {word:?} needs {needs}"))
+}
+
 fn number(word: &str, value: &str, max: u32) -> Result<u32, BadScript> {
-    value
-        .parse()
-        .ok()
-        .filter(|n| *n <= max)
-        .ok_or_else(|| BadScript(format!("the script's word {word:?} needs a whole number from 0 to {max}")))
+    value.parse().ok().filter(|n| *n <= max).ok_or_else(|| wrong(word, &format!("a whole number from 0 to {max}")))
 }
 
 fn millis(word: &str, value: &str) -> Result<Duration, BadScript> {
@@ -266,11 +274,7 @@ fn millis(word: &str, value: &str) -> Result<Duration, BadScript> {
 }
 
 fn status(word: &str, value: &str) -> Result<u16, BadScript> {
-    value
-        .parse()
-        .ok()
-        .filter(|n| (200..600).contains(n))
-        .ok_or_else(|| BadScript(format!("the script's word {word:?} needs an HTTP status from 200 to 599")))
+    value.parse().ok().filter(|n| (200..600).contains(n)).ok_or_else(|| wrong(word, "an HTTP status from 200 to 599"))
 }
 
 fn usage(word: &str, value: &str) -> Result<UsageMode, BadScript> {
@@ -279,10 +283,7 @@ fn usage(word: &str, value: &str) -> Result<UsageMode, BadScript> {
         ("null", "") => Ok(UsageMode::Null),
         ("empty", "") => Ok(UsageMode::Empty),
         ("zero", "") => Ok(UsageMode::Zero),
-        ("lie", by) => by
-            .parse()
-            .map(UsageMode::Lie)
-            .map_err(|_| BadScript(format!("the script's word {word:?} needs a signed number: usage=lie:+5"))),
+        ("lie", by) => by.parse().map(UsageMode::Lie).map_err(|_| wrong(word, "a signed number: usage=lie:+5")),
         _ => Err(unknown(word)),
     }
 }
@@ -327,6 +328,7 @@ mod tests {
             ("[[sim fault=status:99]]", "status:99"),
             ("[[sim fault=]]", "fault="),
             ("[[sim usage=lie]]", "usage=lie"),
+            ("[[sim raw=%]]", "base64"),
             ("[[sim out=5", "closing"),
         ] {
             let BadScript(why) = Script::find(text).unwrap_err();

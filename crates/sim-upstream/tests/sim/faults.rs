@@ -5,6 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::Value;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -180,6 +181,18 @@ async fn a_kept_connection_goes_stale() {
     stream.read_to_end(&mut bytes).await.unwrap();
     let text = String::from_utf8(bytes).unwrap();
     assert!(text.starts_with("HTTP/1.1 200") && text.ends_with('}') && !text.contains("connection: close"), "{text}");
+}
+
+#[tokio::test]
+async fn any_bytes_can_be_the_answer() {
+    let world = World::new().await;
+    let bytes = "data: {\"a\":\"é\"}\r\rdata:[DONE]".as_bytes();
+    for cut in [0, 1, 7] {
+        let script = format!("[[sim raw={} cut={cut} delay_ms=1]]", STANDARD.encode(bytes));
+        let response = world.post(PATH).json(&streamed(&script)).send().await.unwrap();
+        assert!(response.headers()["content-type"].to_str().unwrap().starts_with("text/event-stream"));
+        assert_eq!(read_all(response).await, (bytes.to_vec(), false));
+    }
 }
 
 #[tokio::test]
