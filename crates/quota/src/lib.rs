@@ -1,1 +1,151 @@
-//! Placeholder.
+//! Where the ledger (Redis) and the store (Postgres) meet: admission, beats, settlement, record and confirm.
+//!
+//! The life of a request is `Quota::admit` -> a [`Freeze`] -> `Freeze::finish`. Between admission and the confirm of its
+//! outcome every request is beaten every 2 s; see docs of the ledger for why. It deliberately does not know HTTP, prices or
+//! models: it sees amounts, scopes and records.
+//!
+//! To add a step: a module here that calls one script's twin and, where money moves, one store transaction.
+
+mod admit;
+mod beat;
+mod config;
+mod extend;
+mod freeze;
+mod live;
+mod load;
+pub mod outcomes;
+mod push;
+mod recorder;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use ledger::Ledger;
+use store::Store;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+pub use admit::{Admission, Ask, Refusal};
+pub use config::Config;
+pub use domain::Numbers;
+pub use extend::Extension;
+pub use freeze::{Freeze, Pending};
+pub use push::Pushed;
+
+/// Why quota can't be decided now. The caller answers 503; nothing was charged.
+#[derive(Debug, thiserror::Error)]
+pub enum Unavailable {
+    /// Redis gave no usable answer in time.
+    #[error("the ledger is unavailable")]
+    Ledger(#[from] ledger::LedgerError),
+    /// Postgres gave no usable answer in time.
+    #[error("the database is unavailable")]
+    Store(#[from] store::Error),
+    /// Too many outcomes wait for Postgres, or the service is stopping.
+    #[error("{0}")]
+    Busy(&'static str),
+}
+
+pub(crate) struct Shared {
+    pub config: Config,
+    pub ledger: Ledger,
+    pub store: Store,
+    pub live: live::Registry,
+    /// When the last beat that Postgres took was sent.
+    pub last_postgres_beat: parking_lot::Mutex<tokio::time::Instant>,
+    pub recorder: recorder::Queue,
+    pub stopping: AtomicBool,
+    pub stop: CancellationToken,
+    pub tasks: TaskTracker,
+}
+
+/// The quota of all tenants. Cheap to clone.
+#[derive(Clone)]
+pub struct Quota {
+    pub(crate) shared: Arc<Shared>,
+}
+
+impl std::fmt::Debug for Quota {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Quota").field("gateway_id", &self.shared.config.gateway_id).finish_non_exhaustive()
+    }
+}
+
+impl Quota {
+    /// Connects to Redis, loads the scripts and starts the tasks that beat and record.
+    ///
+    /// # Errors
+    /// Why Redis can't be used.
+    pub async fn start(config: Config, store: Store) -> Result<Self, Unavailable> {
+        let ledger = Ledger::connect(&config.ledger).await?;
+        Ok(Self::with(config, ledger, store))
+    }
+
+    /// The same on a ledger that is connected already.
+    #[must_use]
+    pub fn with(config: Config, ledger: Ledger, store: Store) -> Self {
+        let (queue, receivers) = recorder::queue();
+        let shared = Arc::new(Shared {
+            config,
+            ledger,
+            store,
+            live: live::Registry::default(),
+            last_postgres_beat: parking_lot::Mutex::new(tokio::time::Instant::now()),
+            recorder: queue,
+            stopping: AtomicBool::new(false),
+            stop: CancellationToken::new(),
+            tasks: TaskTracker::new(),
+        });
+        for receiver in receivers {
+            shared.tasks.spawn(recorder::run(Arc::clone(&shared), receiver));
+        }
+        shared.tasks.spawn(beat::run_redis(Arc::clone(&shared)));
+        shared.tasks.spawn(beat::run_postgres(Arc::clone(&shared)));
+        shared.tasks.spawn(beat::watch(Arc::clone(&shared)));
+        Self { shared }
+    }
+
+    /// The ledger beneath.
+    #[must_use]
+    pub fn ledger(&self) -> &Ledger {
+        &self.shared.ledger
+    }
+
+    /// The store beneath.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.shared.store
+    }
+
+    /// Requests that were admitted and are not confirmed yet.
+    #[must_use]
+    pub fn in_flight(&self) -> usize {
+        self.shared.live.len()
+    }
+
+    /// Outcomes that wait for Postgres.
+    #[must_use]
+    pub fn record_backlog(&self) -> usize {
+        self.shared.recorder.backlog()
+    }
+
+    /// True while requests can be admitted: Redis answers and the service is not stopping.
+    pub async fn is_ready(&self) -> bool {
+        !self.shared.stopping.load(Ordering::Relaxed) && self.shared.ledger.ping().await.is_ok()
+    }
+
+    /// Admits nothing more, waits until every request is recorded and confirmed (at most `within`), then stops the tasks.
+    /// Returns how many requests were left; the reconciler takes care of those.
+    pub async fn shutdown(&self, within: Duration) -> usize {
+        self.shared.stopping.store(true, Ordering::Relaxed);
+        let end = tokio::time::Instant::now() + within;
+        while self.shared.live.len() > 0 && tokio::time::Instant::now() < end {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        self.shared.stop.cancel();
+        self.shared.tasks.close();
+        let _ = tokio::time::timeout(Duration::from_secs(2), self.shared.tasks.wait()).await;
+        self.shared.live.len()
+    }
+}

@@ -1,1 +1,15 @@
-//! Placeholder.
+//! What has to happen without a request: phantom freezes healed, windows of idle shards opened, changed totals pushed,
+//! what the clock made due applied, partitions made ahead of time.
+//!
+//! It deliberately repairs Redis from Postgres, never the reverse. Several may run; an advisory lock keeps one at work.
+//!
+//! To add scheduled work: a module with one pass as a function, a line in `run.rs`.
+
+pub mod config;
+pub mod due;
+pub mod push;
+pub mod run;
+pub mod sweep;
+pub mod windows;
+
+pub use config::Config;

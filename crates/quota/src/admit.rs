@@ -1,0 +1,241 @@
+//! Admission: freeze, and what it may ask for on the way (a load, a recovery window, the same call again).
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use domain::record::{Outcome, UsageRecord};
+use domain::usage::Usage;
+use domain::{Amount, KeyId, Level, Numbers, ProjectId, RequestId, Scope, TenantId};
+use ledger::{FreezeCall, FreezeOutcome, LedgerError};
+use store::record::OutcomeRow;
+use tokio::time::Instant;
+use tracing::{error, warn};
+
+use crate::live::{Live, NewLive};
+use crate::recorder::Job;
+use crate::{Freeze, Quota, Shared, Unavailable};
+
+/// What a request asks for.
+#[derive(Debug, Clone)]
+pub struct Ask {
+    /// Never used for another request.
+    pub request_id: RequestId,
+    /// Who pays.
+    pub tenant_id: TenantId,
+    /// The key's project.
+    pub project_id: ProjectId,
+    /// The caller's key.
+    pub key_id: KeyId,
+    /// Key, project, tenant.
+    pub scopes: [Scope; 3],
+    /// What it may cost at most, as far as is set aside at first.
+    pub want: Amount,
+    /// What it needs at least.
+    pub need: Amount,
+    /// The model's name.
+    pub model: String,
+}
+
+/// What became of an ask.
+#[derive(Debug)]
+#[must_use]
+pub enum Admission {
+    /// Quota is set aside; finish the freeze.
+    Admitted(Freeze),
+    /// A limit forbids; nothing was set aside.
+    Refused(Refusal),
+    /// A level is suspended, closed or halted.
+    Inactive {
+        /// Whose status.
+        level: Level,
+        /// The status.
+        status: String,
+    },
+}
+
+/// The limit that forbids.
+#[derive(Debug, Clone)]
+pub struct Refusal {
+    /// Whose limit.
+    pub level: Level,
+    /// Its name: `quota`, `live_freezes`.
+    pub limit: String,
+    /// What it would still allow.
+    pub available: Amount,
+    /// The account's numbers.
+    pub numbers: Numbers,
+    /// When it is worth trying again, where that is known.
+    pub retry_after: Option<Duration>,
+}
+
+impl From<ledger::Refused> for Refusal {
+    fn from(refused: ledger::Refused) -> Self {
+        Self {
+            level: refused.scope.level(),
+            limit: refused.limit,
+            available: refused.available,
+            numbers: refused.numbers,
+            retry_after: None,
+        }
+    }
+}
+
+impl Quota {
+    /// Freezes `want`, never below `need`, over key, project and tenant in one decision. Follows loads and recovery windows
+    /// inside; a call whose reply was lost is sent again with the same id.
+    ///
+    /// # Errors
+    /// No decision within the time allowed. If a freeze may have been written, its roll back is recorded.
+    pub async fn admit(&self, ask: Ask) -> Result<Admission, Unavailable> {
+        let shared = &self.shared;
+        if shared.stopping.load(Ordering::Relaxed) {
+            return Err(Unavailable::Busy("the gateway is stopping"));
+        }
+        if shared.recorder.backlog() > shared.config.max_backlog {
+            return Err(Unavailable::Busy("too many outcomes wait for the database"));
+        }
+        let mut attempt = Attempt::default();
+        let end = Instant::now() + shared.config.admit_timeout;
+        let outcome = loop {
+            match self.attempt(&ask, &mut attempt).await {
+                Ok(Some(decided)) => break Ok(decided),
+                Err(error) if !is_transient(&error) => break Err(error),
+                Err(error) if Instant::now() >= end => break Err(error),
+                Ok(None) if Instant::now() >= end => break Err(Unavailable::Busy("no decision in time")),
+                Ok(None) => {}
+                Err(_) => tokio::time::sleep(Duration::from_millis(25)).await,
+            }
+        };
+        let admitted = matches!(outcome, Ok(Admission::Admitted(_)));
+        if attempt.unknown && !admitted {
+            // A lost call may still be under way: a row makes Postgres decide about whatever it freezes.
+            shared.roll_back_abandoned(&ask);
+        }
+        outcome
+    }
+
+    /// One call. None: go on (with what `attempt` remembers).
+    async fn attempt(&self, ask: &Ask, attempt: &mut Attempt) -> Result<Option<Admission>, Unavailable> {
+        let shared = &self.shared;
+        let call = FreezeCall {
+            request_id: ask.request_id,
+            tenant_id: ask.tenant_id,
+            scopes: &ask.scopes,
+            want: ask.want,
+            need: ask.need,
+            priced: ask.want.is_positive(),
+            gateway: &shared.config.gateway_id,
+            model: &ask.model,
+            waited: attempt.waited.as_ref(),
+            load: attempt.load.as_ref(),
+        };
+        let sent = Instant::now();
+        let outcome = shared.ledger.freeze(&call).await;
+        if matches!(outcome, Err(LedgerError::Unknown(_))) {
+            attempt.unknown = true;
+        }
+        match outcome? {
+            FreezeOutcome::Frozen { age, .. } if age > shared.config.max_reply_age => {
+                attempt.unknown = true;
+                Ok(None)
+            }
+            FreezeOutcome::Frozen { amount, numbers, .. } => {
+                let freeze = self.register(ask, amount, numbers, sent);
+                Ok(Some(Admission::Admitted(freeze)))
+            }
+            FreezeOutcome::Refused(refused) => Ok(Some(Admission::Refused(refused.into()))),
+            FreezeOutcome::Inactive { scope, status } => Ok(Some(Admission::Inactive { level: scope.level(), status })),
+            FreezeOutcome::NeedLoad(ticket) => {
+                attempt.load = Some(shared.load(ticket, ask.tenant_id, &ask.scopes).await?);
+                Ok(None)
+            }
+            FreezeOutcome::Recovering(window) => {
+                if attempt.waited.as_ref() != Some(&window) {
+                    tokio::time::sleep_until(Instant::now() + shared.config.recovery_wait).await;
+                    attempt.waited = Some(window);
+                }
+                attempt.load = None;
+                Ok(None)
+            }
+            FreezeOutcome::Conflict | FreezeOutcome::Invalid => {
+                error!(request_id = %ask.request_id, want = %ask.want, need = %ask.need, "the ledger finds the ask invalid");
+                Err(Unavailable::Busy("the estimate is not valid"))
+            }
+        }
+    }
+
+    fn register(&self, ask: &Ask, amount: Amount, numbers: Vec<Numbers>, sent: Instant) -> Freeze {
+        let version = numbers.last().map_or(0, |numbers| numbers.version);
+        let live = self.shared.live.insert(Live::new(NewLive {
+            request_id: ask.request_id,
+            tenant_id: ask.tenant_id,
+            scopes: ask.scopes.to_vec(),
+            want: ask.want,
+            need: ask.need,
+            amount,
+            created_ms: jiff::Timestamp::now().as_millisecond(),
+            version,
+            model: ask.model.replace('|', "_"),
+            sent,
+        }));
+        Freeze::new(self.clone(), ask.clone(), live, numbers)
+    }
+}
+
+fn is_transient(error: &Unavailable) -> bool {
+    match error {
+        Unavailable::Ledger(error) => error.is_transient(),
+        Unavailable::Store(error) => error.is_transient(),
+        Unavailable::Busy(_) => false,
+    }
+}
+
+/// What an admission remembers between its calls.
+#[derive(Debug, Default)]
+struct Attempt {
+    waited: Option<ledger::WindowId>,
+    load: Option<ledger::Load>,
+    /// A call's reply was lost or late.
+    unknown: bool,
+}
+
+impl Shared {
+    fn roll_back_abandoned(&self, ask: &Ask) {
+        warn!(request_id = %ask.request_id, "the freeze's outcome is unknown: its roll back is recorded");
+        let row = OutcomeRow {
+            request_id: ask.request_id,
+            tenant_id: ask.tenant_id,
+            scopes: ask.scopes.to_vec(),
+            outcome: Outcome::RolledBack,
+            amount: Amount::ZERO,
+            frozen: Amount::ZERO,
+            record: empty_record(ask),
+        };
+        self.recorder.push(Job { row, live: None, done: None });
+    }
+}
+
+/// The record of a request of which nothing but the ask is known.
+pub(crate) fn empty_record(ask: &Ask) -> UsageRecord {
+    UsageRecord {
+        request_id: ask.request_id,
+        client_request_id: None,
+        tenant_id: ask.tenant_id,
+        project_id: ask.project_id,
+        key_id: ask.key_id,
+        model: ask.model.clone(),
+        served_model: None,
+        estimate: ask.want,
+        frozen: Amount::ZERO,
+        extensions: 0,
+        usage: Usage::default(),
+        attempts: Vec::new(),
+        upstream_status: None,
+        estimated: true,
+        overrun: false,
+        started_at: None,
+        frozen_at: None,
+        first_byte_at: None,
+        ended_at: None,
+    }
+}

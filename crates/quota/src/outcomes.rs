@@ -1,0 +1,84 @@
+//! Record and confirm, for gateways and the reconciler alike.
+
+use std::collections::BTreeSet;
+
+use domain::{FreezeEntry, Shard, Snapshot, TenantId};
+use ledger::{Delete, Ledger, LedgerError};
+use store::Store;
+use store::record::{OutcomeRow, Recorded};
+use tracing::debug;
+
+/// Deletes in one confirm at most, so that no script runs long.
+const BATCH: usize = 100;
+
+/// Shrinks (or grows) the freezes to their actual charge. One attempt: what is lost here, beats carry.
+pub async fn settle(ledger: &Ledger, entries: &[FreezeEntry]) {
+    let shards: BTreeSet<Shard> = entries.iter().map(|entry| Shard::of(entry.tenant_id)).collect();
+    for shard in shards {
+        let of_shard: Vec<FreezeEntry> = entries
+            .iter()
+            .filter(|entry| Shard::of(entry.tenant_id) == shard && entry.state == domain::FreezeState::Settled)
+            .cloned()
+            .collect();
+        if let Err(error) = ledger.settle(shard, &of_shard).await {
+            debug!(%error, "a settle was not answered");
+        }
+    }
+}
+
+/// Records outcomes in one transaction.
+///
+/// # Errors
+/// Transient: nothing is known to be committed, and recording the same rows again is right.
+pub async fn record(store: &Store, rows: &[OutcomeRow]) -> Result<Recorded, store::Error> {
+    let mut transaction = store.begin().await?;
+    let recorded = store::record::record(&mut transaction, rows).await?;
+    transaction.commit().await.map_err(store::Error::from)?;
+    Ok(recorded)
+}
+
+/// The freezes of the rows, to be deleted as they are.
+pub fn deletes<'a>(rows: impl Iterator<Item = &'a OutcomeRow>) -> Vec<Delete> {
+    rows.map(|row| Delete {
+        request_id: row.request_id,
+        tenant_id: row.tenant_id,
+        scopes: row.scopes.clone(),
+        expected: None,
+    })
+    .collect()
+}
+
+/// The shards that a confirm has to visit.
+#[must_use]
+pub fn shards(snapshots: &[(TenantId, Snapshot)], deletes: &[Delete]) -> BTreeSet<Shard> {
+    let of_snapshots = snapshots.iter().map(|(tenant, _)| Shard::of(*tenant));
+    of_snapshots.chain(deletes.iter().map(|delete| Shard::of(delete.tenant_id))).collect()
+}
+
+/// Installs the totals and deletes the freezes of one shard: totals first, in the same script.
+///
+/// # Errors
+/// Why Redis did not answer: confirm again.
+pub async fn confirm(
+    ledger: &Ledger,
+    shard: Shard,
+    snapshots: &[(TenantId, Snapshot)],
+    deletes: &[Delete],
+) -> Result<(), LedgerError> {
+    let snapshots: Vec<(TenantId, Snapshot)> =
+        snapshots.iter().filter(|(tenant, _)| Shard::of(*tenant) == shard).cloned().collect();
+    let deletes: Vec<Delete> = deletes.iter().filter(|delete| Shard::of(delete.tenant_id) == shard).cloned().collect();
+    if deletes.is_empty() {
+        ledger.confirm(shard, &snapshots, &[]).await?;
+        return Ok(());
+    }
+    for chunk in deletes.chunks(BATCH) {
+        // Every call carries the totals of what it deletes: a freeze never goes before they are there.
+        let touched: BTreeSet<String> =
+            chunk.iter().flat_map(|delete| delete.scopes.iter().map(ToString::to_string)).collect();
+        let totals: Vec<(TenantId, Snapshot)> =
+            snapshots.iter().filter(|(_, snapshot)| touched.contains(&snapshot.scope.to_string())).cloned().collect();
+        ledger.confirm(shard, &totals, chunk).await?;
+    }
+    Ok(())
+}

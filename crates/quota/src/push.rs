@@ -1,0 +1,67 @@
+//! Totals that changed in Postgres, pushed to Redis; and the four numbers read back.
+
+use domain::{Amount, Numbers, Scope, TenantId};
+use ledger::{AccountState, Installed};
+
+use crate::{Quota, Unavailable};
+
+/// What became of a push.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pushed {
+    /// True: Redis holds the new totals, so every gateway decides by them from now on.
+    pub in_force: bool,
+    /// The numbers after it; those of Postgres, with nothing frozen, where Redis is away.
+    pub numbers: Vec<Numbers>,
+}
+
+impl Quota {
+    /// Pushes the present totals of one tenant's accounts. Call it after the commit that changed them.
+    ///
+    /// # Errors
+    /// Postgres gave no answer. A Redis that is away is no error: `in_force` is false.
+    pub async fn push(&self, tenant_id: TenantId, scopes: &[Scope]) -> Result<Pushed, Unavailable> {
+        let snapshots = self.shared.snapshots(scopes).await?;
+        let pushed = match self.shared.ledger.install(tenant_id, &snapshots).await {
+            Err(error) if error.is_transient() => self.shared.ledger.install(tenant_id, &snapshots).await,
+            other => other,
+        };
+        match pushed {
+            Ok(installed) => {
+                let numbers = installed.into_iter().map(|Installed { numbers, .. }| numbers).collect();
+                Ok(Pushed { in_force: true, numbers })
+            }
+            Err(_) => {
+                let numbers = snapshots.iter().map(|snapshot| Numbers::of(snapshot, Amount::ZERO)).collect();
+                Ok(Pushed { in_force: false, numbers })
+            }
+        }
+    }
+
+    /// The four numbers of each scope: the totals of whichever copy is newer, what is frozen from Redis.
+    ///
+    /// # Errors
+    /// Postgres gave no answer; a Redis that is away is read as nothing frozen.
+    pub async fn read(&self, tenant_id: TenantId, scopes: &[Scope]) -> Result<Vec<Numbers>, Unavailable> {
+        let held = self.shared.ledger.read(tenant_id, scopes).await.unwrap_or_default();
+        let snapshots = self.shared.snapshots(scopes).await?;
+        let frozen = |scope: &Scope| {
+            held.iter().filter_map(|held| held.numbers.as_ref()).find(|numbers| numbers.scope == *scope)
+        };
+        Ok(snapshots
+            .iter()
+            .map(|snapshot| match frozen(&snapshot.scope) {
+                Some(numbers) if numbers.version > snapshot.version => numbers.clone(),
+                Some(numbers) => Numbers::of(snapshot, numbers.frozen),
+                None => Numbers::of(snapshot, Amount::ZERO),
+            })
+            .collect())
+    }
+
+    /// Whether Redis' copy of each scope admits requests now.
+    ///
+    /// # Errors
+    /// Redis gave no answer.
+    pub async fn states(&self, tenant_id: TenantId, scopes: &[Scope]) -> Result<Vec<AccountState>, Unavailable> {
+        Ok(self.shared.ledger.read(tenant_id, scopes).await?.into_iter().map(|held| held.state).collect())
+    }
+}

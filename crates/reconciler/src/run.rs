@@ -1,0 +1,161 @@
+//! The loop: each pass at its own interval, one reconciler at work.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use axum::Router;
+use axum::http::StatusCode;
+use axum::routing::get;
+use ledger::Ledger;
+use metrics::{counter, gauge};
+use metrics_exporter_prometheus::PrometheusBuilder;
+use store::Store;
+use tokio::time::{Instant, MissedTickBehavior, interval};
+use tokio_util::sync::CancellationToken;
+use tracing::{info, warn};
+
+use crate::sweep::Sweeper;
+use crate::windows::Windows;
+use crate::{Config, due, push};
+
+/// Runs until SIGTERM or SIGINT.
+///
+/// # Errors
+/// Redis' configuration would lose money, or a port can't be used.
+pub async fn run(config: Config) -> anyhow::Result<()> {
+    let stop = CancellationToken::new();
+    tokio::spawn(stop_on_signal(stop.clone()));
+    let ready = Arc::new(AtomicBool::new(false));
+    let server = serve(&config, Arc::clone(&ready), stop.clone()).await?;
+    let store = Store::connect_lazy(&store::Config::new(&config.database_url, "tollgate-reconciler"))?;
+    let mut ledger_config = ledger::Config::new(&config.redis_url);
+    ledger_config.command_timeout = Duration::from_secs(2);
+    let ledger = loop {
+        match Ledger::connect(&ledger_config).await {
+            Ok(ledger) => break ledger,
+            Err(error) if error.is_transient() => warn!(%error, "Redis is not reachable yet"),
+            Err(error) => return Err(error.into()),
+        }
+        tokio::select! {
+            () = tokio::time::sleep(Duration::from_secs(1)) => {}
+            () = stop.cancelled() => return Ok(()),
+        }
+    };
+    while !stop.is_cancelled() {
+        if let Err(error) = lead(&config, &ledger, &store, &ready, &stop).await {
+            ready.store(false, Ordering::Relaxed);
+            warn!(error = format!("{error:#}"), "the reconciler starts over");
+        }
+        tokio::select! {
+            () = tokio::time::sleep(Duration::from_secs(1)) => {}
+            () = stop.cancelled() => {}
+        }
+    }
+    server.await?;
+    Ok(())
+}
+
+/// Waits for the lock, then works as long as the connection that holds it lives.
+async fn lead(config: &Config, ledger: &Ledger, store: &Store, ready: &AtomicBool, stop: &CancellationToken) -> anyhow::Result<()> {
+    let mut lock = store.acquire().await?;
+    ready.store(true, Ordering::Relaxed);
+    while !store::upkeep::try_lead(&mut lock).await? {
+        tokio::select! {
+            () = tokio::time::sleep(Duration::from_secs(2)) => {}
+            () = stop.cancelled() => return Ok(()),
+        }
+    }
+    info!("this reconciler is at work");
+    let (mut sweeper, mut windows) = (Sweeper::default(), Windows::default());
+    let (mut pushed_to, mut upkeep_at) = (0, Instant::now());
+    let mut ticks = interval(Duration::from_millis(500).min(config.lease() / 8));
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let (mut swept_at, mut pushed_at) = (Instant::now(), Instant::now());
+    loop {
+        tokio::select! {
+            _ = ticks.tick() => {}
+            () = stop.cancelled() => return Ok(()),
+        }
+        let closed = report("windows", windows.pass(ledger, config.recovery_wait()).await.map_err(Into::into));
+        gauge!("tollgate_recovering_shards").set(f64::from(u32::try_from(closed.unwrap_or_default()).unwrap_or(u32::MAX)));
+        if swept_at.elapsed() >= Duration::from_secs(2).min(config.lease() / 4) {
+            swept_at = Instant::now();
+            if let Some(swept) = report("sweep", sweeper.pass(ledger, store, config.lease()).await) {
+                counter!("tollgate_phantom_freezes_found_total").increment(u64::try_from(swept.found)?);
+                counter!("tollgate_phantom_freezes_healed_total").increment(u64::try_from(swept.healed)?);
+            }
+            report("due", due::pass(ledger, store).await);
+        }
+        if pushed_at.elapsed() >= Duration::from_secs(3) {
+            pushed_at = Instant::now();
+            let now_ms = report("clock", ledger.now_ms().await.map_err(Into::into));
+            if let (Some(now_ms), Some(count)) = (now_ms, report("push", push::pass(ledger, store, pushed_to).await)) {
+                counter!("tollgate_accounts_pushed_total").increment(u64::try_from(count)?);
+                pushed_to = now_ms;
+            }
+        }
+        if upkeep_at <= Instant::now() {
+            upkeep_at = Instant::now() + Duration::from_secs(3600);
+            report("upkeep", upkeep(store).await);
+        }
+        // Also proves that the lock's connection still lives.
+        store::upkeep::try_lead(&mut lock).await?;
+    }
+}
+
+async fn upkeep(store: &Store) -> anyhow::Result<()> {
+    let mut connection = store.acquire().await?;
+    store::upkeep::ensure_partitions(&mut connection, 4).await?;
+    store::beats::forget_old(&mut connection).await?;
+    Ok(())
+}
+
+/// Counts and logs a failed pass; it is made again at its next turn.
+fn report<T>(pass: &'static str, outcome: anyhow::Result<T>) -> Option<T> {
+    match outcome {
+        Ok(value) => {
+            counter!("tollgate_reconciler_passes_total", "pass" => pass, "outcome" => "ok").increment(1);
+            Some(value)
+        }
+        Err(error) => {
+            counter!("tollgate_reconciler_passes_total", "pass" => pass, "outcome" => "error").increment(1);
+            warn!(pass, error = format!("{error:#}"), "a pass failed");
+            None
+        }
+    }
+}
+
+async fn serve(config: &Config, ready: Arc<AtomicBool>, stop: CancellationToken) -> anyhow::Result<tokio::task::JoinHandle<()>> {
+    let recorder = PrometheusBuilder::new().install_recorder()?;
+    let readiness = move || async move {
+        if ready.load(Ordering::Relaxed) { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE }
+    };
+    let router = Router::new()
+        .route("/metrics", get(move || async move { recorder.render() }))
+        .route("/healthz", get(|| async { "ok" }))
+        .route("/readyz", get(readiness));
+    let listener = tokio::net::TcpListener::bind(config.metrics_listen)
+        .await
+        .map_err(|error| anyhow::anyhow!("TOLLGATE_RECONCILER_METRICS_LISTEN: {} can't be used: {error}", config.metrics_listen))?;
+    Ok(tokio::spawn(async move {
+        let served = axum::serve(listener, router).with_graceful_shutdown(async move { stop.cancelled().await }).await;
+        if let Err(error) = served {
+            warn!(%error, "the metrics port stopped");
+        }
+    }))
+}
+
+async fn stop_on_signal(stop: CancellationToken) {
+    let terminate = async {
+        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+            Ok(mut signal) => drop(signal.recv().await),
+            Err(_) => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        () = terminate => {}
+        _ = tokio::signal::ctrl_c() => {}
+    }
+    stop.cancel();
+}

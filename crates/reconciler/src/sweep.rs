@@ -1,0 +1,177 @@
+//! Phantom freezes: those whose gateway is gone.
+//!
+//! A freeze whose beat has not changed for a lease, by this process' own monotonic clock, is recorded with its last
+//! checkpoint and outcome `expired`; a settled one with its actual charge. A restarted reconciler needs a full lease of its
+//! own before it expires anything. The confirm deletes a freeze only if unchanged since it was read; totals it installs always.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use domain::record::{Outcome, UsageRecord};
+use domain::usage::Usage;
+use domain::{Amount, FreezeState, RequestId, Scope, Shard};
+use ledger::{Delete, Found, Ledger};
+use quota::outcomes;
+use store::Store;
+use store::record::OutcomeRow;
+use tokio::time::Instant;
+use tracing::{error, info, warn};
+
+/// Freezes looked at in one shard and pass at most.
+const PER_SHARD: usize = 100;
+
+/// What this process has seen of freezes and gateways, on its own clock.
+#[derive(Debug, Default)]
+pub struct Sweeper {
+    freezes: HashMap<RequestId, (String, Instant)>,
+    gateways: HashMap<String, GatewaySeen>,
+}
+
+#[derive(Debug)]
+struct GatewaySeen {
+    beat: i64,
+    since: Instant,
+    checkpoints: HashMap<RequestId, Amount>,
+}
+
+/// What one pass did.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Swept {
+    /// Freezes with an old beat.
+    pub found: usize,
+    /// Of these, those resolved now.
+    pub healed: usize,
+}
+
+impl Sweeper {
+    /// One pass over every shard that holds freezes.
+    ///
+    /// # Errors
+    /// Redis or Postgres gave no answer; what was not resolved is found again.
+    pub async fn pass(&mut self, ledger: &Ledger, store: &Store, lease: Duration) -> anyhow::Result<Swept> {
+        self.see_gateways(store).await?;
+        let shards: Vec<Shard> = Shard::all().collect();
+        let live = ledger.live(&shards).await?;
+        let half_ms = i64::try_from((lease / 2).as_millis())?;
+        let mut swept = Swept::default();
+        let mut seen = HashMap::new();
+        for (shard, _) in shards.iter().zip(live).filter(|(_, live)| *live > 0) {
+            let now_ms = ledger.now_ms().await?;
+            let found = ledger.sweep(*shard, now_ms, half_ms, PER_SHARD).await?;
+            swept.found += found.len();
+            let over: Vec<Found> = found.into_iter().filter(|found| self.is_over(found, lease, &mut seen)).collect();
+            if !over.is_empty() {
+                swept.healed += self.resolve(ledger, store, *shard, &over).await?;
+            }
+        }
+        self.freezes = seen;
+        Ok(swept)
+    }
+
+    async fn see_gateways(&mut self, store: &Store) -> anyhow::Result<()> {
+        let mut connection = store.acquire().await?;
+        let now = Instant::now();
+        for row in store::beats::all(&mut connection).await? {
+            let checkpoints = row.checkpoints.iter().map(|checkpoint| (checkpoint.request_id, checkpoint.progress)).collect();
+            let since = match self.gateways.get(&row.gateway_id) {
+                Some(seen) if seen.beat == row.beat => seen.since,
+                _ => now,
+            };
+            self.gateways.insert(row.gateway_id, GatewaySeen { beat: row.beat, since, checkpoints });
+        }
+        Ok(())
+    }
+
+    /// True where neither Redis nor Postgres has seen a beat of it for a lease.
+    fn is_over(&self, found: &Found, lease: Duration, seen: &mut HashMap<RequestId, (String, Instant)>) -> bool {
+        let id = found.entry.request_id;
+        let since = match self.freezes.get(&id) {
+            Some((packed, since)) if *packed == found.packed => *since,
+            _ => Instant::now(),
+        };
+        seen.insert(id, (found.packed.clone(), since));
+        let kept_in_postgres = self
+            .gateways
+            .get(&found.entry.gateway)
+            .is_some_and(|gateway| gateway.since.elapsed() < lease && gateway.checkpoints.contains_key(&id));
+        since.elapsed() >= lease && !kept_in_postgres
+    }
+
+    async fn resolve(&self, ledger: &Ledger, store: &Store, shard: Shard, over: &[Found]) -> anyhow::Result<usize> {
+        let mut rows = Vec::new();
+        for found in over {
+            match self.outcome(found) {
+                Some(row) => rows.push(row),
+                None => error!(request_id = %found.entry.request_id, "a freeze without key and project can't be recorded"),
+            }
+        }
+        let recorded = outcomes::record(store, &rows).await?;
+        let deletes: Vec<Delete> = over
+            .iter()
+            .map(|found| Delete {
+                request_id: found.entry.request_id,
+                tenant_id: found.entry.tenant_id,
+                scopes: found.entry.scopes.clone(),
+                expected: Some(found.packed.clone()),
+            })
+            .collect();
+        outcomes::confirm(ledger, shard, &recorded.snapshots, &deletes).await?;
+        for row in &rows {
+            let new = recorded.inserted.contains(&row.request_id);
+            if new {
+                warn!(request_id = %row.request_id, outcome = %row.outcome, charge = %row.amount, "a phantom freeze was recorded");
+            } else {
+                info!(request_id = %row.request_id, "a freeze whose outcome was recorded already was removed");
+            }
+        }
+        Ok(rows.len())
+    }
+
+    fn outcome(&self, found: &Found) -> Option<OutcomeRow> {
+        let entry = &found.entry;
+        let (mut key_id, mut project_id) = (None, None);
+        for scope in &entry.scopes {
+            match scope {
+                Scope::Key(id, _) => key_id = Some(*id),
+                Scope::Project(id, _) => project_id = Some(*id),
+                Scope::Tenant(_) => {}
+            }
+        }
+        let checkpoint =
+            self.gateways.get(&entry.gateway).and_then(|gateway| gateway.checkpoints.get(&entry.request_id)).copied();
+        let (outcome, amount) = match entry.state {
+            FreezeState::Settled => (Outcome::Final, entry.amount),
+            FreezeState::Active => (Outcome::Expired, entry.progress.max(checkpoint.unwrap_or(Amount::ZERO))),
+        };
+        let record = UsageRecord {
+            request_id: entry.request_id,
+            client_request_id: None,
+            tenant_id: entry.tenant_id,
+            project_id: project_id?,
+            key_id: key_id?,
+            model: entry.model.clone(),
+            served_model: None,
+            estimate: entry.want,
+            frozen: entry.amount,
+            extensions: 0,
+            usage: Usage::default(),
+            attempts: Vec::new(),
+            upstream_status: None,
+            estimated: true,
+            overrun: false,
+            started_at: None,
+            frozen_at: None,
+            first_byte_at: None,
+            ended_at: None,
+        };
+        Some(OutcomeRow {
+            request_id: entry.request_id,
+            tenant_id: entry.tenant_id,
+            scopes: entry.scopes.clone(),
+            outcome,
+            amount,
+            frozen: entry.amount,
+            record,
+        })
+    }
+}

@@ -1,0 +1,185 @@
+//! Accounts: the sums of each scope, kept in the transactions that write the rows.
+
+use domain::{Amount, Scope, Snapshot, Status, TenantId};
+use sqlx::PgConnection;
+
+use crate::Error;
+
+/// An account to be opened.
+#[derive(Debug, Clone)]
+pub struct NewAccount {
+    /// Whose.
+    pub scope: Scope,
+    /// The tenant it belongs to.
+    pub tenant_id: TenantId,
+    /// Zero for a tenant (its grants add to it), the budget of a project or key; None: no limit.
+    pub total: Option<Amount>,
+    /// Credit line.
+    pub credit_limit: Amount,
+    /// Overdraft.
+    pub overdraft_limit: Amount,
+}
+
+/// A row of `accounts` beside the incarnation, as the queries below read it.
+pub(crate) struct Row {
+    pub scope: String,
+    pub incarnation: i64,
+    pub version: i64,
+    pub total: Option<i64>,
+    pub credit_limit: i64,
+    pub overdraft_limit: i64,
+    pub used: i64,
+    pub status: String,
+    pub valid_until_ms: Option<i64>,
+}
+
+impl Row {
+    pub(crate) fn snapshot(self) -> Result<Snapshot, Error> {
+        let amount = |units: i64, what| Amount::new(units).map_err(|error| Error::corrupt(what, error));
+        let total = self.total.map(|units| amount(units, "accounts.total")).transpose()?;
+        let credit_limit = amount(self.credit_limit, "accounts.credit_limit")?;
+        let overdraft_limit = amount(self.overdraft_limit, "accounts.overdraft_limit")?;
+        Ok(Snapshot {
+            scope: self.scope.parse().map_err(|error| Error::corrupt("accounts.scope", error))?,
+            incarnation: self.incarnation,
+            version: self.version,
+            total,
+            credit_limit,
+            limit: total.map(|total| total.saturating_add(credit_limit).saturating_add(overdraft_limit)),
+            used: amount(self.used, "accounts.used")?,
+            status: Status::parse(&self.status).ok_or_else(|| Error::corrupt("accounts.status", &self.status))?,
+            valid_until_ms: self.valid_until_ms,
+        })
+    }
+}
+
+/// Opens an account where there is none yet.
+///
+/// # Errors
+/// What Postgres refused.
+pub async fn create(conn: &mut PgConnection, account: &NewAccount) -> Result<(), Error> {
+    sqlx::query!(
+        "INSERT INTO accounts (scope, tenant_id, level, total, credit_limit, overdraft_limit)
+         VALUES ($1, $2, $3, $4::bigint, $5::bigint, $6::bigint) ON CONFLICT (scope) DO NOTHING",
+        account.scope.to_string(),
+        account.tenant_id.uuid(),
+        account.scope.level().as_str(),
+        account.total.map(Amount::units),
+        account.credit_limit.units(),
+        account.overdraft_limit.units(),
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// Snapshots of the scopes that have an account, in scope order. Reads without locks.
+///
+/// # Errors
+/// What Postgres refused, or a stored value that can't be read.
+pub async fn snapshots(conn: &mut PgConnection, scopes: &[Scope]) -> Result<Vec<Snapshot>, Error> {
+    let names: Vec<String> = scopes.iter().map(ToString::to_string).collect();
+    let rows = sqlx::query_as!(
+        Row,
+        r#"SELECT scope, i.incarnation, version, total AS "total: i64", credit_limit AS "credit_limit!: i64",
+                  overdraft_limit AS "overdraft_limit!: i64", used AS "used!: i64", status,
+                  (extract(epoch FROM valid_until) * 1000)::bigint AS valid_until_ms
+           FROM accounts, ledger_incarnation i WHERE scope = ANY($1) ORDER BY scope"#,
+        &names
+    )
+    .fetch_all(conn)
+    .await?;
+    rows.into_iter().map(Row::snapshot).collect()
+}
+
+/// The same with the rows locked until the transaction ends. Always in scope order, so that two transactions never wait for each other.
+///
+/// # Errors
+/// What Postgres refused, or a stored value that can't be read.
+pub async fn lock(conn: &mut PgConnection, scopes: &[Scope]) -> Result<Vec<Snapshot>, Error> {
+    let names: Vec<String> = scopes.iter().map(ToString::to_string).collect();
+    let rows = sqlx::query_as!(
+        Row,
+        r#"SELECT scope, (SELECT incarnation FROM ledger_incarnation) AS "incarnation!", version, total AS "total: i64",
+                  credit_limit AS "credit_limit!: i64", overdraft_limit AS "overdraft_limit!: i64", used AS "used!: i64", status,
+                  (extract(epoch FROM valid_until) * 1000)::bigint AS valid_until_ms
+           FROM accounts WHERE scope = ANY($1) ORDER BY scope FOR UPDATE"#,
+        &names
+    )
+    .fetch_all(conn)
+    .await?;
+    rows.into_iter().map(Row::snapshot).collect()
+}
+
+/// Accounts of a tenant that were changed after `since_ms` (ms since 1970): what the reconciler pushes to Redis.
+///
+/// # Errors
+/// What Postgres refused, or a stored value that can't be read.
+pub async fn changed_since(conn: &mut PgConnection, since_ms: i64, limit: i64) -> Result<Vec<(TenantId, Snapshot)>, Error> {
+    let rows = sqlx::query!(
+        r#"SELECT tenant_id, scope, (SELECT incarnation FROM ledger_incarnation) AS "incarnation!", version,
+                  total AS "total: i64", credit_limit AS "credit_limit!: i64", overdraft_limit AS "overdraft_limit!: i64",
+                  used AS "used!: i64", status, (extract(epoch FROM valid_until) * 1000)::bigint AS valid_until_ms
+           FROM accounts WHERE updated_at >= to_timestamp($1::bigint / 1000.0) ORDER BY updated_at LIMIT $2"#,
+        since_ms,
+        limit
+    )
+    .fetch_all(conn)
+    .await?;
+    rows.into_iter()
+        .map(|row| {
+            let snapshot = Row {
+                scope: row.scope,
+                incarnation: row.incarnation,
+                version: row.version,
+                total: row.total,
+                credit_limit: row.credit_limit,
+                overdraft_limit: row.overdraft_limit,
+                used: row.used,
+                status: row.status,
+                valid_until_ms: row.valid_until_ms,
+            };
+            Ok((TenantId::from_uuid(row.tenant_id), snapshot.snapshot()?))
+        })
+        .collect()
+}
+
+/// What an operator sets on an account; each `None` stays as it is.
+#[derive(Debug, Clone, Default)]
+pub struct Change {
+    /// Whether it admits.
+    pub status: Option<Status>,
+    /// Credit line.
+    pub credit_limit: Option<Amount>,
+    /// Overdraft.
+    pub overdraft_limit: Option<Amount>,
+    /// The budget of a project or key (`Some(None)`: no limit). A tenant's total follows from its grants alone.
+    pub budget: Option<Option<Amount>>,
+}
+
+/// Changes an account under its lock, version + 1.
+///
+/// # Errors
+/// `NotFound` without an account; what Postgres refused.
+pub async fn change(conn: &mut PgConnection, scope: &Scope, change: &Change) -> Result<Snapshot, Error> {
+    let row = sqlx::query_as!(
+        Row,
+        r#"UPDATE accounts SET version = version + 1, updated_at = clock_timestamp(),
+                  status = coalesce($2, status), credit_limit = coalesce($3::bigint, credit_limit),
+                  overdraft_limit = coalesce($4::bigint, overdraft_limit),
+                  total = CASE WHEN $5 AND level <> 'tenant' THEN $6::bigint ELSE total END
+           WHERE scope = $1
+           RETURNING scope, (SELECT incarnation FROM ledger_incarnation) AS "incarnation!", version, total AS "total: i64",
+                  credit_limit AS "credit_limit!: i64", overdraft_limit AS "overdraft_limit!: i64", used AS "used!: i64", status,
+                  (extract(epoch FROM valid_until) * 1000)::bigint AS valid_until_ms"#,
+        scope.to_string(),
+        change.status.map(Status::as_str),
+        change.credit_limit.map(Amount::units),
+        change.overdraft_limit.map(Amount::units),
+        change.budget.is_some(),
+        change.budget.flatten().map(Amount::units),
+    )
+    .fetch_optional(conn)
+    .await?;
+    row.ok_or(Error::NotFound)?.snapshot()
+}
