@@ -103,7 +103,10 @@ pub fn product(state: &State, surroundings: &Surroundings) -> Vec<Service> {
     let mut admin = Service::new("admin-api", "tollgate-admin-api").environment(&common).environment(&mail);
     admin.preferred_port = known(8081);
     services.push(admin.environment(&[(gateway_url.0, gateway_url.1.as_str())]));
-    services.push(Service::new("reconciler", "tollgate-reconciler").environment(&common).environment(&mail));
+    let mut reconciler = Service::new("reconciler", "tollgate-reconciler").environment(&common).environment(&mail);
+    // It has no port but the one of its metrics.
+    reconciler.arguments = vec!["--metrics-listen".into(), "{listen}".into()];
+    services.push(reconciler);
     services
 }
 
@@ -112,9 +115,10 @@ pub fn url(state: &State, name: &str) -> String {
     state.ports.get(name).map_or_else(String::new, |ports| format!("http://127.0.0.1:{}", ports.listen))
 }
 
-/// The same for its metrics port.
+/// Where its metrics are.
 pub fn metrics_url(state: &State, name: &str) -> String {
-    state.ports.get(name).map_or_else(String::new, |ports| format!("http://127.0.0.1:{}", ports.metrics))
+    let port = |ports: &Ports| if name == "reconciler" { ports.listen } else { ports.metrics };
+    state.ports.get(name).map_or_else(String::new, |ports| format!("http://127.0.0.1:{}/metrics", port(ports)))
 }
 
 /// Starts the service unless it runs just so and is ready. True where it was started.
