@@ -16,8 +16,8 @@ struct Args {
     #[arg(long, env = "MAIL_CATCHER_SMTP_LISTEN", default_value = "127.0.0.1:0")]
     smtp_listen: SocketAddr,
     /// Address to show mail on; port 0 takes a free one. The bound URL is printed on the second line.
-    #[arg(long, env = "MAIL_CATCHER_LISTEN", default_value = "127.0.0.1:0")]
-    listen: SocketAddr,
+    #[arg(long, env = "MAIL_CATCHER_HTTP_LISTEN", default_value = "127.0.0.1:0")]
+    http_listen: SocketAddr,
     /// Largest message, in bytes.
     #[arg(long, env = "MAIL_CATCHER_MAX_MESSAGE_BYTES", default_value_t = Config::default().max_message_bytes)]
     max_message_bytes: usize,
@@ -38,7 +38,7 @@ async fn main() -> anyhow::Result<()> {
         .init();
     let args = Args::parse();
     let smtp = bind(args.smtp_listen, "--smtp-listen").await?;
-    let http = bind(args.listen, "--listen").await?;
+    let http = bind(args.http_listen, "--http-listen").await?;
     let (smtp_address, http_address) = (smtp.local_addr()?, http.local_addr()?);
     // The only lines on standard output: whoever starts the program reads the URLs from them.
     writeln!(std::io::stdout(), "smtp://{smtp_address}\nhttp://{http_address}").context("can't print the URLs")?;
