@@ -8,7 +8,7 @@ request! {
     /// Adds a price. Credits per 1 000 000 tokens; `image` and `per_request` each. A kind left out costs what its base
     /// kind costs; free of charge is an explicit "0".
     pub struct CreatePrice {
-        /// From when; null: now. Not in the past.
+        /// From when; null: now. In the past for a model's first price only.
         pub valid_from: Option<Timestamp>,
         /// Prompt tokens.
         pub input: Option<Decimal>,

@@ -7,17 +7,38 @@
 
 pub mod accounts;
 mod allocate;
+pub mod audit;
 pub mod beats;
 pub mod error;
-pub mod migrate;
-pub mod pool;
-
 pub mod grants;
+pub mod idempotency;
+pub mod keys;
 pub mod load;
+pub mod migrate;
+pub mod models;
+pub mod password;
+pub mod pool;
+pub mod prices;
+pub mod projects;
+pub mod reach;
 pub mod record;
+pub mod refunds;
+pub mod requests;
+pub mod seal;
+pub mod service_tokens;
+pub mod sessions;
+pub mod setup;
+pub mod targets;
+pub mod tenants;
 pub mod upkeep;
+pub mod upstreams;
 mod usage_records;
+pub mod users;
 
 pub use error::Error;
 pub use pool::{Config, Store};
+pub use reach::{Reach, Window};
 pub use sqlx::PgConnection;
+
+/// A transaction; dropped without `commit` it rolls back.
+pub type Transaction = sqlx::Transaction<'static, sqlx::Postgres>;

@@ -1,0 +1,16 @@
+//! Who calls, and whether they may. The only modules that reach the database for handlers: [`Call`] opens the
+//! transaction after it has decided, so a handler that forgets to ask has nothing to work with.
+
+mod access;
+pub mod caller;
+pub mod cookie;
+pub mod csrf;
+pub mod jwt;
+pub mod open;
+pub mod policy;
+pub mod throttle;
+
+pub use access::{Audit, Call};
+pub use caller::Caller;
+pub use open::Open;
+pub use policy::Policy;

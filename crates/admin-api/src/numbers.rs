@@ -1,0 +1,183 @@
+//! The four numbers: what Postgres has recorded, with what Redis holds in flight.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use api_types::{Decimal, Numbers, Overdraft, Timestamp};
+use domain::{Amount, Scope, TenantId, Unit};
+use store::PgConnection;
+use store::tenants::Tenant;
+use time::OffsetDateTime;
+
+use crate::app::App;
+use crate::error::{Error, Result};
+use crate::scopes::{self, Present};
+
+/// How long Redis is waited for before the numbers are Postgres' alone.
+const WITHIN: Duration = Duration::from_millis(800);
+
+/// The unit of a stored tenant.
+///
+/// # Errors
+/// 500 for a word that this version does not know.
+pub fn unit(tenant: &Tenant) -> Result<Unit> {
+    unit_of(&tenant.unit)
+}
+
+/// The unit of a stored word.
+///
+/// # Errors
+/// 500 for a word that this version does not know.
+pub fn unit_of(word: &str) -> Result<Unit> {
+    [Unit::Credit, Unit::Token]
+        .into_iter()
+        .find(|unit| unit.as_str() == word)
+        .ok_or_else(|| Error::internal("an unknown unit"))
+}
+
+/// The numbers of a tenant.
+///
+/// # Errors
+/// Those of the store.
+pub async fn of_tenant(app: &App, conn: &mut PgConnection, tenant: &Tenant) -> Result<Numbers> {
+    one(app, conn, tenant, scopes::tenant(tenant)).await
+}
+
+/// The numbers of one scope of a tenant.
+///
+/// # Errors
+/// Those of the store.
+pub async fn one(app: &App, conn: &mut PgConnection, tenant: &Tenant, present: Present) -> Result<Numbers> {
+    let mut all = of_scopes(app, conn, tenant, vec![present]).await?;
+    all.pop().ok_or_else(|| Error::internal("no numbers of a scope"))
+}
+
+/// The numbers of some scopes of one tenant, in the order asked for.
+///
+/// # Errors
+/// Those of the store.
+pub async fn of_scopes(
+    app: &App,
+    conn: &mut PgConnection,
+    tenant: &Tenant,
+    presents: Vec<Present>,
+) -> Result<Vec<Numbers>> {
+    let scopes: Vec<Scope> = presents.iter().map(|present| present.scope.clone()).collect();
+    let live = in_redis(app, tenant.id, &scopes).await;
+    let recorded = recorded(conn, &scopes).await?;
+    let (unit, now) = (unit(tenant)?, OffsetDateTime::now_utc());
+    Ok(presents
+        .into_iter()
+        .map(|present| merge(unit, now, &present, live.get(&present.scope), recorded.get(&present.scope)))
+        .collect())
+}
+
+/// What Postgres has recorded of the accounts of some tenants.
+pub type RecordedAll = HashMap<Scope, Recorded>;
+
+/// Reads the accounts of a page of tenants in one go.
+///
+/// # Errors
+/// Those of the store.
+pub async fn recorded_of_tenants(conn: &mut PgConnection, tenants: &[Tenant]) -> Result<RecordedAll> {
+    let scopes: Vec<Scope> = tenants.iter().map(|tenant| Scope::Tenant(tenant.id)).collect();
+    recorded(conn, &scopes).await
+}
+
+/// The numbers of a tenant whose account was read already.
+///
+/// # Errors
+/// 500 for a unit that this version does not know.
+pub async fn of_tenant_with(app: &App, tenant: &Tenant, recorded: &RecordedAll) -> Result<Numbers> {
+    let present = scopes::tenant(tenant);
+    let live = in_redis(app, tenant.id, std::slice::from_ref(&present.scope)).await;
+    let (live, recorded) = (live.get(&present.scope), recorded.get(&present.scope));
+    Ok(merge(unit(tenant)?, OffsetDateTime::now_utc(), &present, live, recorded))
+}
+
+/// What Redis says of the scopes that it knows; nothing while it is away.
+async fn in_redis(app: &App, tenant: TenantId, scopes: &[Scope]) -> HashMap<Scope, domain::Numbers> {
+    match tokio::time::timeout(WITHIN, app.quota().read(tenant, scopes)).await {
+        Ok(Ok(numbers)) => numbers.into_iter().map(|numbers| (numbers.scope.clone(), numbers)).collect(),
+        Ok(Err(cause)) => {
+            tracing::warn!(%cause, %tenant, "the numbers are Postgres' alone: nothing is known of what is in flight");
+            HashMap::new()
+        }
+        Err(_) => HashMap::new(),
+    }
+}
+
+/// An account in Postgres.
+pub struct Recorded {
+    snapshot: domain::Snapshot,
+    refunded: Amount,
+}
+
+async fn recorded(conn: &mut PgConnection, scopes: &[Scope]) -> Result<RecordedAll> {
+    let snapshots = store::accounts::snapshots(conn, scopes).await?;
+    let refunds: HashMap<Scope, Amount> = store::refunds::read(conn, scopes).await?.into_iter().collect();
+    let with_refunds = snapshots.into_iter().map(|snapshot| {
+        let refunded = refunds.get(&snapshot.scope).copied().unwrap_or_default();
+        (snapshot.scope.clone(), Recorded { snapshot, refunded })
+    });
+    Ok(with_refunds.collect())
+}
+
+/// Redis' numbers are one consistent reading; Postgres' totals replace them where they are newer, which is the case
+/// inside the transaction that changes them and while Redis is behind.
+fn merge(
+    unit: Unit,
+    now: OffsetDateTime,
+    present: &Present,
+    live: Option<&domain::Numbers>,
+    recorded: Option<&Recorded>,
+) -> Numbers {
+    let frozen = live.map(|live| live.frozen).unwrap_or_default();
+    let numbers = match (live, recorded) {
+        (Some(live), Some(recorded)) if live.version >= recorded.snapshot.version => live.clone(),
+        (_, Some(recorded)) => domain::Numbers::of(&recorded.snapshot, frozen),
+        (Some(live), None) => live.clone(),
+        (None, None) => not_opened(present),
+    };
+    let decimal = |amount: Amount| Decimal::of(amount, unit);
+    let overdraft_limit = numbers.overdraft_limit();
+    let overdraft_used = numbers.overdraft_used();
+    let overdraft_remaining = overdraft_limit.checked_sub(overdraft_used).unwrap_or_default();
+    let valid_until = numbers
+        .valid_until_ms
+        .and_then(|ms| OffsetDateTime::from_unix_timestamp_nanos(i128::from(ms) * 1_000_000).ok());
+    Numbers {
+        unit,
+        total: numbers.total.map(decimal),
+        used: decimal(numbers.used),
+        frozen: decimal(numbers.frozen),
+        remaining: numbers.remaining().map(decimal),
+        refunded: decimal(recorded.map(|recorded| recorded.refunded).unwrap_or_default()),
+        debt: decimal(numbers.debt()),
+        overdraft: Overdraft {
+            enabled: overdraft_limit.is_positive(),
+            limit: decimal(overdraft_limit),
+            used: decimal(overdraft_used),
+            remaining: decimal(overdraft_remaining),
+        },
+        period: present.scope.period().map(|label| label.as_str().to_owned()).filter(|label| label != "-"),
+        resets_at: present.resets_at.or(valid_until).map(Timestamp::from),
+        version: numbers.version,
+        as_of: now.into(),
+    }
+}
+
+/// The first request of a period opens its account; until then nothing is spent of the budget.
+fn not_opened(present: &Present) -> domain::Numbers {
+    domain::Numbers {
+        scope: present.scope.clone(),
+        total: present.budget,
+        used: Amount::ZERO,
+        frozen: Amount::ZERO,
+        credit_limit: Amount::ZERO,
+        limit: present.budget,
+        version: 0,
+        status: domain::Status::Active,
+        valid_until_ms: None,
+    }
+}

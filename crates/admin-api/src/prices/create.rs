@@ -1,0 +1,91 @@
+//! `POST /models/{m}/prices`.
+
+use api_types::Decimal;
+use api_types::price::{CreatePrice, Price};
+use domain::ModelId;
+use domain::price::TokenWeights;
+use time::{Duration, OffsetDateTime};
+use uuid::Uuid;
+
+use crate::auth::policy::WritePrices;
+use crate::auth::{Audit, Call};
+use crate::body::Json;
+use crate::error::{Error, Result};
+use crate::path::Id;
+use crate::prices::view;
+use crate::reply::Reply;
+use crate::validate::Fields;
+
+/// Clocks of callers may be this far behind.
+const CLOCK_SLACK: Duration = Duration::minutes(1);
+
+/// Adds a price; it supersedes the one in force from `valid_from` on, and is never changed. What was charged stays.
+#[utoipa::path(post, path = "/models/{m}/prices", operation_id = "create_price", tag = "prices", request_body = CreatePrice,
+    params(("m" = ModelId, Path, description = "The model.")),
+    responses((status = 201, description = "The price.", body = Price)))]
+pub async fn handler(
+    mut call: Call<WritePrices>,
+    Id(id): Id<ModelId>,
+    Json { value: body, .. }: Json<CreatePrice>,
+) -> Result<Reply<Price>> {
+    store::models::get(&mut call.tx, id).await?;
+    let first = store::prices::in_force(&mut call.tx, &[id]).await?.is_empty();
+    let row = read(id, &body, first, OffsetDateTime::now_utc())?;
+    let view = view(store::prices::create(&mut call.tx, &row).await?)?;
+    call.commit(Audit::new("price.create", id).after(&view)).await?;
+    Ok(Reply::created(&format!("/models/{id}/prices"), view))
+}
+
+/// A model's first price may begin in the past: nothing was charged by another. Later ones may not.
+fn read(model_id: ModelId, body: &CreatePrice, first: bool, now: OffsetDateTime) -> Result<store::prices::Price> {
+    let mut fields = Fields::new();
+    let valid_from = body.valid_from.map_or(now, |at| at.instant());
+    let future = first || valid_from >= now - CLOCK_SLACK;
+    fields.check(
+        future,
+        "valid_from",
+        "out_of_range",
+        "must not be in the past: what was charged stays; leave it out for now",
+    );
+    let mut price = |field: &str, text: &Option<Decimal>| {
+        let text = text.as_ref()?.as_str();
+        match domain::price::Price::parse(text) {
+            Ok(price) => Some(price.to_string()),
+            Err(why) => {
+                fields.refuse(field, "invalid", why.to_string());
+                None
+            }
+        }
+    };
+    let row = store::prices::Price {
+        id: Uuid::now_v7(),
+        model_id,
+        valid_from,
+        input: price("input", &body.input),
+        cached_input: price("cached_input", &body.cached_input),
+        cache_write_5m: price("cache_write_5m", &body.cache_write_5m),
+        cache_write_1h: price("cache_write_1h", &body.cache_write_1h),
+        output: price("output", &body.output),
+        reasoning: price("reasoning", &body.reasoning),
+        audio_input: price("audio_input", &body.audio_input),
+        audio_output: price("audio_output", &body.audio_output),
+        image: price("image", &body.image),
+        per_request: price("per_request", &body.per_request),
+        token_weights: body.token_weights.as_ref().map(serde_json::to_value).transpose().map_err(Error::internal)?,
+        created_at: now,
+    };
+    if let Some(weights) = &row.token_weights
+        && let Err(why) = serde_json::from_value::<TokenWeights>(weights.clone())
+    {
+        fields.refuse("token_weights", "invalid", why.to_string());
+    }
+    let priced = [&row.input, &row.output, &row.image, &row.per_request].iter().any(|price| price.is_some());
+    fields.check(
+        priced,
+        "input",
+        "required",
+        "name a price for input, output, image or per_request; \"0\" is free of charge",
+    );
+    fields.done()?;
+    Ok(row)
+}

@@ -1,0 +1,120 @@
+//! The table of contents: every operation, and who may call it.
+
+use std::time::Duration;
+
+use axum::Router;
+use axum::middleware::{from_fn, from_fn_with_state};
+use axum::routing::get;
+use http::{HeaderValue, StatusCode, header};
+use tower::ServiceBuilder;
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::set_header::SetResponseHeaderLayer;
+use tower_http::timeout::TimeoutLayer;
+use utoipa::openapi::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::App;
+use crate::auth::policy::{
+    AnyPerson, CreateTenants, ManageServiceTokens, ReadGrants, ReadKeys, ReadModels, ReadPrices, ReadProjects,
+    ReadQuota, ReadTenants, ReadUpstreams, ReadUsage, WriteGrants, WriteKeys, WriteModels, WritePrices, WriteProjects,
+    WriteTenants, WriteUpstreams,
+};
+use crate::openapi::{guarded, open};
+use crate::{
+    body, call, grants, health, keys, models, openapi, prices, problem, projects, requests, service_tokens, session,
+    setup, targets, tenants, upstreams,
+};
+
+/// A call that takes longer is ended; the database's own time-outs are shorter.
+const CALL_WITHIN: Duration = Duration::from_secs(30);
+
+fn operations() -> OpenApiRouter<App> {
+    OpenApiRouter::with_openapi(openapi::base())
+        // People
+        .routes(open(routes!(setup::read::handler)))
+        .routes(open(routes!(setup::create::handler)))
+        .routes(open(routes!(session::create::handler)))
+        .routes(open(routes!(session::refresh::handler)))
+        .routes(guarded::<AnyPerson>(routes!(session::read::handler)))
+        .routes(guarded::<AnyPerson>(routes!(session::delete::handler)))
+        // Systems
+        .routes(guarded::<ManageServiceTokens>(routes!(service_tokens::list::handler)))
+        .routes(guarded::<ManageServiceTokens>(routes!(service_tokens::create::handler)))
+        .routes(guarded::<ManageServiceTokens>(routes!(service_tokens::delete::handler)))
+        // Tenants
+        .routes(guarded::<ReadTenants>(routes!(tenants::list::handler)))
+        .routes(guarded::<CreateTenants>(routes!(tenants::create::handler)))
+        .routes(guarded::<ReadTenants>(routes!(tenants::read::handler)))
+        .routes(guarded::<WriteTenants>(routes!(tenants::change::handler)))
+        .routes(guarded::<WriteTenants>(routes!(tenants::suspend::handler)))
+        .routes(guarded::<WriteTenants>(routes!(tenants::resume::handler)))
+        .routes(guarded::<ReadQuota>(routes!(tenants::quota::handler)))
+        .routes(guarded::<ReadGrants>(routes!(grants::list::handler)))
+        .routes(guarded::<WriteGrants>(routes!(grants::create::handler)))
+        // Projects and keys
+        .routes(guarded::<ReadProjects>(routes!(projects::list::handler)))
+        .routes(guarded::<WriteProjects>(routes!(projects::create::handler)))
+        .routes(guarded::<ReadProjects>(routes!(projects::read::handler)))
+        .routes(guarded::<ReadKeys>(routes!(keys::list::handler)))
+        .routes(guarded::<WriteKeys>(routes!(keys::create::handler)))
+        .routes(guarded::<ReadKeys>(routes!(keys::read::handler)))
+        .routes(guarded::<WriteKeys>(routes!(keys::delete::handler)))
+        .routes(guarded::<WriteKeys>(routes!(keys::disable::handler)))
+        .routes(guarded::<WriteKeys>(routes!(keys::enable::handler)))
+        // Catalog
+        .routes(guarded::<ReadModels>(routes!(models::list::handler)))
+        .routes(guarded::<WriteModels>(routes!(models::create::handler)))
+        .routes(guarded::<ReadModels>(routes!(models::read::handler)))
+        .routes(guarded::<WriteModels>(routes!(models::change::handler)))
+        .routes(guarded::<WriteModels>(routes!(models::delete::handler)))
+        .routes(guarded::<ReadModels>(routes!(targets::list::handler)))
+        .routes(guarded::<WriteModels>(routes!(targets::create::handler)))
+        .routes(guarded::<WriteModels>(routes!(targets::change::handler)))
+        .routes(guarded::<WriteModels>(routes!(targets::delete::handler)))
+        .routes(guarded::<ReadPrices>(routes!(prices::list::handler)))
+        .routes(guarded::<WritePrices>(routes!(prices::create::handler)))
+        .routes(guarded::<ReadUpstreams>(routes!(upstreams::list::handler)))
+        .routes(guarded::<WriteUpstreams>(routes!(upstreams::create::handler)))
+        .routes(guarded::<ReadUpstreams>(routes!(upstreams::read::handler)))
+        .routes(guarded::<WriteUpstreams>(routes!(upstreams::change::handler)))
+        .routes(guarded::<WriteUpstreams>(routes!(upstreams::delete::handler)))
+        // Usage
+        .routes(guarded::<ReadUsage>(routes!(requests::list::handler)))
+        .routes(guarded::<ReadUsage>(routes!(requests::read::handler)))
+}
+
+/// The OpenAPI document of every operation.
+#[must_use]
+pub fn document() -> OpenApi {
+    OpenApiRouter::new().nest("/api/v1", operations()).into_openapi()
+}
+
+/// The whole service: API, its document, health.
+///
+/// # Errors
+/// Where the document can't be written as JSON.
+pub fn router(app: App) -> anyhow::Result<Router> {
+    let (operations, document) = OpenApiRouter::new().nest("/api/v1", operations()).split_for_parts();
+    let api = operations
+        .merge(openapi::serve(&document)?)
+        .route("/api/{*rest}", axum::routing::any(|| async { StatusCode::NOT_FOUND }))
+        .layer(
+            ServiceBuilder::new()
+                .layer(from_fn(problem::finish))
+                .layer(SetResponseHeaderLayer::overriding(header::CACHE_CONTROL, HeaderValue::from_static("no-store")))
+                .layer(SetResponseHeaderLayer::overriding(
+                    header::X_CONTENT_TYPE_OPTIONS,
+                    HeaderValue::from_static("nosniff"),
+                ))
+                .layer(CatchPanicLayer::new())
+                .layer(TimeoutLayer::with_status_code(StatusCode::REQUEST_TIMEOUT, CALL_WITHIN))
+                .layer(from_fn(body::buffer)),
+        );
+    Ok(Router::new()
+        .merge(api)
+        .route("/healthz", get(health::live))
+        .route("/readyz", get(health::ready))
+        .layer(from_fn_with_state(app.clone(), call::observe))
+        .with_state(app))
+}

@@ -1,0 +1,5 @@
+//! The first administrator.
+
+pub mod create;
+pub mod password;
+pub mod read;

@@ -1,0 +1,86 @@
+//! A tenant's settings: as stored (the domain's form), as shown, and what of them stands on its account.
+
+use api_types::tenant::{OverdraftSetting, Settings, SettingsChange};
+use api_types::{Decimal, Factor};
+use domain::amount_text::AmountText;
+use domain::settings::TenantSettings;
+use domain::{Amount, Unit};
+use serde_json::Value;
+use store::tenants::Tenant;
+
+use crate::error::{Error, Result};
+use crate::validate::Fields;
+
+/// A tenant's settings.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StoredSettings(TenantSettings);
+
+impl StoredSettings {
+    /// Reads a tenant's.
+    ///
+    /// # Errors
+    /// 500 for stored settings that this version does not understand.
+    pub fn read(tenant: &Tenant) -> Result<Self> {
+        serde_json::from_value(tenant.settings.clone()).map(Self).map_err(Error::internal)
+    }
+
+    /// Applies a change; what is wrong is refused by field.
+    ///
+    /// # Errors
+    /// Never in practice: the change is JSON.
+    pub fn apply(&mut self, change: &SettingsChange, unit: Unit, fields: &mut Fields) -> Result<()> {
+        if let Some(overdraft) = &change.overdraft {
+            let said = overdraft.limit.is_some() || !overdraft.enabled;
+            fields.check(said, "settings.overdraft.limit", "required", "say how far the overdraft goes");
+        }
+        let mut patch = serde_json::to_value(change).map_err(Error::internal)?;
+        if let Some(patch) = patch.as_object_mut() {
+            patch.retain(|_, value| !value.is_null());
+        }
+        match self.0.patched(&patch, unit) {
+            Ok(settings) => self.0 = settings,
+            Err(errors) => errors.into_iter().for_each(|error| fields.refuse(&error.field, error.code, error.message)),
+        }
+        Ok(())
+    }
+
+    /// As the API shows them.
+    ///
+    /// # Errors
+    /// 500 for a stored amount that is none.
+    pub fn view(&self, unit: Unit) -> Result<Settings> {
+        let decimal =
+            |text: &AmountText| text.amount(unit).map(|amount| Decimal::of(amount, unit)).map_err(Error::internal);
+        let limit = self.0.overdraft.limit.as_ref().map(decimal).transpose()?;
+        Ok(Settings {
+            overdraft: OverdraftSetting { enabled: self.0.overdraft.enabled, limit },
+            credit_limit: decimal(&self.0.credit_limit)?,
+            hard_stop: self.0.hard_stop,
+            multiplier: Factor::from_text(self.multiplier()),
+        })
+    }
+
+    /// For `tenants.multiplier`.
+    #[must_use]
+    pub fn multiplier(&self) -> String {
+        self.0.multiplier.to_string()
+    }
+
+    /// For `tenants.settings`.
+    ///
+    /// # Errors
+    /// Never in practice.
+    pub fn json(&self) -> Result<Value> {
+        serde_json::to_value(&self.0).map_err(Error::internal)
+    }
+
+    /// What the account may spend beyond its total: credit line and overdraft. A hard stop allows neither.
+    ///
+    /// # Errors
+    /// 500 for a stored amount that is none.
+    pub fn beyond_total(&self, unit: Unit) -> Result<(Amount, Amount)> {
+        let credit_limit = self.0.credit_limit(unit).map_err(Error::internal)?;
+        let overdraft_limit = self.0.overdraft_limit(Amount::ZERO, unit).map_err(Error::internal)?;
+        Ok((credit_limit, overdraft_limit))
+    }
+}

@@ -1,0 +1,16 @@
+//! The admin API as a black box: HTTP over a real Postgres and a real Redis. Permission failures first.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
+
+mod bodies;
+mod books;
+mod catalog;
+mod fields;
+mod idempotency;
+mod lists;
+mod matrix;
+mod people;
+mod process;
+mod samples;
+mod tenants;
+mod world;

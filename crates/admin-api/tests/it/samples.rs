@@ -1,0 +1,129 @@
+//! A tenant with everything below it, and the catalog beside it: what the operations of the matrix are called on.
+
+use domain::TenantId;
+use serde_json::{Value, json};
+
+use crate::bodies;
+use crate::world::World;
+
+/// Ids of one of everything.
+pub struct Sample {
+    pub tenant: String,
+    pub project: String,
+    pub key: String,
+    pub model: String,
+    pub target: String,
+    pub upstream: String,
+    pub request: String,
+    pub service_token: String,
+}
+
+impl Sample {
+    pub async fn make(world: &World) -> Self {
+        let who = &world.system;
+        let name = uuid::Uuid::now_v7().to_string();
+        let tenant = world.tenant(&name, "5").await.id();
+        let project =
+            world.post(&format!("/tenants/{tenant}/projects"), who, json!({"name": "p"})).await.expect(201).id();
+        let key = world.post(&format!("/projects/{project}/keys"), who, json!({"name": "k"})).await.expect(201).id();
+        let model = world.post("/models", who, bodies::model(&name)).await.expect(201).id();
+        let upstream = world.post("/upstreams", who, bodies::upstream(&name)).await.expect(201).id();
+        let target = json!({"upstream_id": upstream, "upstream_model": "gpt"});
+        let target = world.post(&format!("/models/{model}/targets"), who, target).await.expect(201).id();
+        let request = record(world, &tenant, &project, &key).await;
+        let token = world.token(&["tenants:read".to_owned()], None).await;
+        let service_token = token_id(world, &token).await;
+        Self { tenant, project, key, model, target, upstream, request, service_token }
+    }
+
+    pub fn tenant_id(&self) -> TenantId {
+        self.tenant.parse().unwrap()
+    }
+
+    /// A path of the document with these ids in it.
+    pub fn path(&self, template: &str) -> String {
+        let service_token = template.starts_with("/service-tokens");
+        template
+            .replace("{t}", &self.tenant)
+            .replace("{p}", &self.project)
+            .replace("{k}", &self.key)
+            .replace("{m}", &self.model)
+            .replace("{u}", &self.upstream)
+            .replace("{req}", &self.request)
+            .replace("{id}", if service_token { &self.service_token } else { &self.target })
+    }
+}
+
+async fn token_id(world: &World, token: &crate::world::Who) -> String {
+    let crate::world::Who::Bearer(text) = token else { unreachable!("a token") };
+    let key = domain::api_key::KeyText::parse(domain::api_key::KeyKind::Service, text).unwrap();
+    let mut tx = world.store.begin().await.unwrap();
+    store::service_tokens::by_secret_hash(&mut tx, &key.hash(&crate::world::secret_key())).await.unwrap().id.to_string()
+}
+
+/// A recorded request of the key: 0.10 credits frozen, 0.07 charged.
+pub async fn record(world: &World, tenant: &str, project: &str, key: &str) -> String {
+    let id = domain::RequestId::generate();
+    let uuid = |text: &str| match text.split_once('_') {
+        Some(("t", _)) => text.parse::<TenantId>().unwrap().uuid(),
+        Some(("p", _)) => text.parse::<domain::ProjectId>().unwrap().uuid(),
+        _ => text.parse::<domain::KeyId>().unwrap().uuid(),
+    };
+    let (t, p, k, r) = (uuid(tenant), uuid(project), uuid(key), id.uuid());
+    let sql = format!(
+        "INSERT INTO usage_records (request_id, tenant_id, project_id, key_id, model, outcome, estimate, frozen, actual, usage, upstream_status)
+         VALUES ('{r}', '{t}', '{p}', '{k}', 'gpt', 'final', 9000000, 10000000, 7000000, '{{\"input\": 12}}', 200);
+         INSERT INTO settlements (request_id, kind, tenant_id, project_id, key_id, scopes, amount, outcome)
+         VALUES ('{r}', 0, '{t}', '{p}', '{k}', '{{}}', 7000000, 'final');
+         INSERT INTO allocations (request_id, kind, grant_id, amount)
+         SELECT '{r}', 0, id, 7000000 FROM grants WHERE tenant_id = '{t}' ORDER BY id LIMIT 1"
+    );
+    world.database.execute(&sql).await.unwrap();
+    id.to_string()
+}
+
+/// A body that the operation takes.
+pub fn body(operation: &str, sample: &Sample) -> Option<Value> {
+    let name = uuid::Uuid::now_v7().to_string();
+    Some(match operation {
+        "create_service_token" => json!({"name": "t", "scopes": ["tenants:read"]}),
+        "create_tenant" => json!({"name": "t", "plan": {"amount": "1"}}),
+        "change_tenant" => json!({"name": "changed"}),
+        "suspend_tenant" | "resume_tenant" | "disable_key" | "enable_key" => json!({"reason": "test"}),
+        "create_grant" => json!({"kind": "gift", "amount": "1.5"}),
+        "create_project" => json!({"name": "p", "budget": {"amount": "3", "period": "month"}}),
+        "create_key" => json!({"name": "k", "models": null}),
+        "create_model" => bodies::model(&name),
+        "change_model" => json!({"max_output_tokens": 10}),
+        "create_target" => json!({"upstream_id": sample.upstream, "upstream_model": "m"}),
+        "change_target" => json!({"weight": 3}),
+        "create_price" => json!({"input": "1", "output": "2"}),
+        "create_upstream" => bodies::upstream(&name),
+        "change_upstream" => json!({"read_timeout_ms": 1000}),
+        "sign_out"
+        | "read_session"
+        | "list_service_tokens"
+        | "delete_service_token"
+        | "list_tenants"
+        | "read_tenant"
+        | "read_tenant_quota"
+        | "list_grants"
+        | "list_projects"
+        | "read_project"
+        | "list_keys"
+        | "read_key"
+        | "delete_key"
+        | "list_models"
+        | "read_model"
+        | "delete_model"
+        | "list_targets"
+        | "delete_target"
+        | "list_prices"
+        | "list_upstreams"
+        | "read_upstream"
+        | "delete_upstream"
+        | "list_requests"
+        | "read_request" => return None,
+        other => panic!("the operation {other} is new: give it a row here, with a body that it takes"),
+    })
+}

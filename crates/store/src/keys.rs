@@ -1,0 +1,192 @@
+//! API keys. The secret is stored as a keyed hash only.
+
+use domain::{KeyId, ProjectId, TenantId};
+use sqlx::PgConnection;
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use crate::projects::Budget;
+use crate::{Error, Reach, Window};
+
+/// A key as stored.
+#[derive(Debug, Clone)]
+pub struct Key {
+    /// Id.
+    pub id: KeyId,
+    /// Its tenant.
+    pub tenant_id: TenantId,
+    /// Its project.
+    pub project_id: ProjectId,
+    /// What it is for.
+    pub name: String,
+    /// How its secret begins.
+    pub prefix: String,
+    /// `active`, `disabled` or `deleted`.
+    pub status: String,
+    /// How much per period; in the tenant's unit.
+    pub budget: Option<Budget>,
+    /// Names of the models that it may call; none: every model.
+    pub models: Option<Vec<String>>,
+    /// Address ranges that it may be used from; none: everywhere.
+    pub ip_ranges: Option<Vec<String>>,
+    /// When it ends by itself.
+    pub expires_at: Option<OffsetDateTime>,
+    /// Decimal, at least 1; none: the model's.
+    pub safety_factor: Option<String>,
+    /// When it last called.
+    pub last_used_at: Option<OffsetDateTime>,
+    /// When it was created.
+    pub created_at: OffsetDateTime,
+    /// + 1 per change.
+    pub version: i64,
+}
+
+/// A key to be created.
+#[derive(Debug, Clone, Copy)]
+pub struct NewKey<'a> {
+    /// Its tenant.
+    pub tenant_id: TenantId,
+    /// Its project.
+    pub project_id: ProjectId,
+    /// What it is for.
+    pub name: &'a str,
+    /// Keyed hash of its secret.
+    pub secret_hash: &'a [u8],
+    /// How its secret begins.
+    pub prefix: &'a str,
+    /// How much per period.
+    pub budget: Option<&'a Budget>,
+    /// Names of the models that it may call; none: every model.
+    pub models: Option<&'a [String]>,
+    /// Address ranges that it may be used from; none: everywhere.
+    pub ip_ranges: Option<&'a [String]>,
+    /// When it ends by itself.
+    pub expires_at: Option<OffsetDateTime>,
+    /// Decimal, at least 1.
+    pub safety_factor: Option<&'a str>,
+}
+
+struct Row {
+    id: Uuid,
+    tenant_id: Uuid,
+    project_id: Uuid,
+    name: String,
+    prefix: String,
+    status: String,
+    budget_amount: Option<i64>,
+    budget_period: Option<String>,
+    models: Option<Vec<String>>,
+    ip_ranges: Option<Vec<String>>,
+    expires_at: Option<OffsetDateTime>,
+    safety_factor: Option<String>,
+    last_used_at: Option<OffsetDateTime>,
+    created_at: OffsetDateTime,
+    version: i64,
+}
+
+impl TryFrom<Row> for Key {
+    type Error = Error;
+    fn try_from(row: Row) -> Result<Self, Error> {
+        Ok(Self {
+            id: KeyId::from_uuid(row.id),
+            tenant_id: TenantId::from_uuid(row.tenant_id),
+            project_id: ProjectId::from_uuid(row.project_id),
+            name: row.name,
+            prefix: row.prefix,
+            status: row.status,
+            budget: Budget::read(row.budget_amount, row.budget_period)?,
+            models: row.models,
+            ip_ranges: row.ip_ranges,
+            expires_at: row.expires_at,
+            safety_factor: row.safety_factor,
+            last_used_at: row.last_used_at,
+            created_at: row.created_at,
+            version: row.version,
+        })
+    }
+}
+
+/// Creates a key. Its account is the caller's next step, in the same transaction.
+///
+/// # Errors
+/// Those of Postgres.
+pub async fn create(conn: &mut PgConnection, new: &NewKey<'_>) -> Result<Key, Error> {
+    let id = KeyId::generate();
+    sqlx::query!(
+        "INSERT INTO api_keys (id, tenant_id, project_id, name, secret_hash, prefix, budget_amount, budget_period,
+                               models, ip_ranges, expires_at, safety_factor)
+         VALUES ($1, $2, $3, $4, $5, $6, $7::bigint, $8, $9, $10, $11, $12::text::numeric)",
+        id.uuid(),
+        new.tenant_id.uuid(),
+        new.project_id.uuid(),
+        new.name,
+        new.secret_hash,
+        new.prefix,
+        new.budget.map(|budget| budget.amount.units()),
+        new.budget.map(|budget| budget.period.as_str()),
+        new.models,
+        new.ip_ranges,
+        new.expires_at,
+        new.safety_factor,
+    )
+    .execute(&mut *conn)
+    .await?;
+    get(conn, id, &Reach::All).await
+}
+
+/// Reads a key within reach; deleted ones are not found.
+///
+/// # Errors
+/// `NotFound`.
+pub async fn get(conn: &mut PgConnection, id: KeyId, reach: &Reach) -> Result<Key, Error> {
+    let within = reach.ids();
+    let row = sqlx::query_as!(
+        Row,
+        r#"SELECT id, tenant_id, project_id, name, prefix, status, budget_amount AS "budget_amount: i64", budget_period,
+                  models, ip_ranges, expires_at, safety_factor::text AS safety_factor, last_used_at, created_at, version
+           FROM api_keys WHERE id = $1 AND status <> 'deleted' AND ($2::uuid[] IS NULL OR tenant_id = ANY ($2))"#,
+        id.uuid(),
+        within.as_deref(),
+    )
+    .fetch_one(conn)
+    .await?;
+    row.try_into()
+}
+
+/// Lists a project's keys, without deleted ones; the caller has checked its reach.
+///
+/// # Errors
+/// Those of Postgres.
+pub async fn list(conn: &mut PgConnection, project: ProjectId, window: Window) -> Result<Vec<Key>, Error> {
+    let rows = sqlx::query_as!(
+        Row,
+        r#"SELECT id, tenant_id, project_id, name, prefix, status, budget_amount AS "budget_amount: i64", budget_period,
+                  models, ip_ranges, expires_at, safety_factor::text AS safety_factor, last_used_at, created_at, version
+           FROM api_keys WHERE project_id = $1 AND status <> 'deleted'
+             AND ($2::uuid IS NULL OR CASE WHEN $3 THEN id > $2 ELSE id < $2 END)
+           ORDER BY CASE WHEN $3 THEN id END, id DESC LIMIT $4"#,
+        project.uuid(),
+        window.after,
+        window.ascending,
+        window.limit,
+    )
+    .fetch_all(conn)
+    .await?;
+    rows.into_iter().map(Key::try_from).collect()
+}
+
+/// Sets the status of a key that is not deleted; `deleted` is for good.
+///
+/// # Errors
+/// `NotFound` where it is deleted already.
+pub async fn set_status(conn: &mut PgConnection, id: KeyId, status: &str) -> Result<(), Error> {
+    sqlx::query_scalar!(
+        "UPDATE api_keys SET status = $2, updated_at = now(), version = version + 1
+         WHERE id = $1 AND status <> 'deleted' RETURNING id",
+        id.uuid(),
+        status,
+    )
+    .fetch_one(conn)
+    .await?;
+    Ok(())
+}

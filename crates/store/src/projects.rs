@@ -1,0 +1,133 @@
+//! Projects of a tenant.
+
+use domain::{Amount, ProjectId, TenantId};
+use sqlx::PgConnection;
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use crate::{Error, Reach, Window};
+
+/// A project as stored.
+#[derive(Debug, Clone)]
+pub struct Project {
+    /// Id.
+    pub id: ProjectId,
+    /// Its tenant.
+    pub tenant_id: TenantId,
+    /// Name.
+    pub name: String,
+    /// `active` or `archived`.
+    pub status: String,
+    /// How much per period; in the tenant's unit.
+    pub budget: Option<Budget>,
+    /// When it was created.
+    pub created_at: OffsetDateTime,
+    /// + 1 per change.
+    pub version: i64,
+}
+
+/// An amount per period.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Budget {
+    /// How much.
+    pub amount: Amount,
+    /// `day`, `week`, `month` or `year`.
+    pub period: String,
+}
+
+impl Budget {
+    /// Reads the two columns; a check in the schema keeps them null together.
+    pub(crate) fn read(amount: Option<i64>, period: Option<String>) -> Result<Option<Self>, Error> {
+        let (Some(units), Some(period)) = (amount, period) else { return Ok(None) };
+        let amount = Amount::new(units).map_err(|why| Error::corrupt("budget_amount", why))?;
+        Ok(Some(Self { amount, period }))
+    }
+}
+
+struct Row {
+    id: Uuid,
+    tenant_id: Uuid,
+    name: String,
+    status: String,
+    budget_amount: Option<i64>,
+    budget_period: Option<String>,
+    created_at: OffsetDateTime,
+    version: i64,
+}
+
+impl TryFrom<Row> for Project {
+    type Error = Error;
+    fn try_from(row: Row) -> Result<Self, Error> {
+        Ok(Self {
+            id: ProjectId::from_uuid(row.id),
+            tenant_id: TenantId::from_uuid(row.tenant_id),
+            name: row.name,
+            status: row.status,
+            budget: Budget::read(row.budget_amount, row.budget_period)?,
+            created_at: row.created_at,
+            version: row.version,
+        })
+    }
+}
+
+/// Creates a project. Its account is the caller's next step, in the same transaction.
+///
+/// # Errors
+/// Those of Postgres.
+pub async fn create(
+    conn: &mut PgConnection,
+    tenant: TenantId,
+    name: &str,
+    budget: Option<&Budget>,
+) -> Result<Project, Error> {
+    let id = ProjectId::generate();
+    sqlx::query!(
+        "INSERT INTO projects (id, tenant_id, name, budget_amount, budget_period) VALUES ($1, $2, $3, $4::bigint, $5)",
+        id.uuid(),
+        tenant.uuid(),
+        name,
+        budget.map(|budget| budget.amount.units()),
+        budget.map(|budget| budget.period.as_str()),
+    )
+    .execute(&mut *conn)
+    .await?;
+    get(conn, id, &Reach::All).await
+}
+
+/// Reads a project within reach.
+///
+/// # Errors
+/// `NotFound`.
+pub async fn get(conn: &mut PgConnection, id: ProjectId, reach: &Reach) -> Result<Project, Error> {
+    let within = reach.ids();
+    let row = sqlx::query_as!(
+        Row,
+        r#"SELECT id, tenant_id, name, status, budget_amount AS "budget_amount: i64", budget_period, created_at, version
+           FROM projects WHERE id = $1 AND ($2::uuid[] IS NULL OR tenant_id = ANY ($2))"#,
+        id.uuid(),
+        within.as_deref(),
+    )
+    .fetch_one(conn)
+    .await?;
+    row.try_into()
+}
+
+/// Lists a tenant's projects; the caller has checked its reach.
+///
+/// # Errors
+/// Those of Postgres.
+pub async fn list(conn: &mut PgConnection, tenant: TenantId, window: Window) -> Result<Vec<Project>, Error> {
+    let rows = sqlx::query_as!(
+        Row,
+        r#"SELECT id, tenant_id, name, status, budget_amount AS "budget_amount: i64", budget_period, created_at, version
+           FROM projects WHERE tenant_id = $1 AND ($2::uuid IS NULL OR CASE WHEN $3 THEN id > $2 ELSE id < $2 END)
+           ORDER BY CASE WHEN $3 THEN id END, id DESC LIMIT $4"#,
+        tenant.uuid(),
+        window.after,
+        window.ascending,
+        window.limit,
+    )
+    .fetch_all(conn)
+    .await?;
+    rows.into_iter().map(Project::try_from).collect()
+}
