@@ -1,0 +1,371 @@
+//! Random sequences of every verb on a real Redis and Postgres against a small pure model that predicts each reply.
+//!
+//! After every step: the predicted outcome, the predicted four numbers of each scope, and that what was charged and what is
+//! frozen never pass what may be spent. Lost replies (a call made twice) and late copies are part of the sequences.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use domain::record::Outcome;
+use domain::{Amount, FreezeState, RequestId, Shard};
+use ledger::{Delete, ExtendCall, ExtendOutcome, FreezeCall, FreezeOutcome, Load};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngSeed, TestCaseError, TestRunner};
+use quota::outcomes;
+
+use crate::world::{Tenant, World, amount};
+
+/// Limits of key, project and tenant.
+const LIMITS: [i64; 3] = [700, 900, 1000];
+
+#[derive(Debug, Clone)]
+enum Verb {
+    Freeze { want: i64, need: i64, twice: bool },
+    Extend { which: usize, want: i64, need: i64, twice: bool },
+    Beat { which: usize, progress: i64 },
+    /// The charge as percent of the freeze: above 100 is an overrun.
+    Finish { which: usize, percent: i64, roll_back: bool },
+    Record { which: usize, twice: bool },
+    Confirm { which: usize, twice: bool },
+    TopUp { units: i64 },
+    Push,
+    Wipe,
+    /// An old copy of a beat of a request that is over.
+    GhostBeat { which: usize },
+}
+
+fn verbs() -> impl Strategy<Value = Vec<Verb>> {
+    let which = 0..8_usize;
+    let verb = prop_oneof![
+        6 => (1..400_i64, 1..400_i64, any::<bool>()).prop_map(|(a, b, twice)| Verb::Freeze { want: a.max(b), need: a.min(b), twice }),
+        2 => (which.clone(), 1..600_i64, 1..600_i64, any::<bool>())
+            .prop_map(|(which, a, b, twice)| Verb::Extend { which, want: a.max(b), need: a.min(b), twice }),
+        3 => (which.clone(), 0..100_i64).prop_map(|(which, progress)| Verb::Beat { which, progress }),
+        4 => (which.clone(), 0..120_i64, prop::bool::weighted(0.2))
+            .prop_map(|(which, percent, roll_back)| Verb::Finish { which, percent, roll_back }),
+        4 => (which.clone(), any::<bool>()).prop_map(|(which, twice)| Verb::Record { which, twice }),
+        4 => (which.clone(), any::<bool>()).prop_map(|(which, twice)| Verb::Confirm { which, twice }),
+        1 => (1..200_i64).prop_map(|units| Verb::TopUp { units }),
+        1 => Just(Verb::Push),
+        1 => Just(Verb::Wipe),
+        1 => which.prop_map(|which| Verb::GhostBeat { which }),
+    ];
+    prop::collection::vec(verb, 1..80)
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Running,
+    Finished,
+    Recorded,
+}
+
+/// What the model knows of one request.
+#[derive(Debug, Clone)]
+struct Request {
+    phase: Phase,
+    want: i64,
+    need: i64,
+    frozen: i64,
+    progress: i64,
+    charge: i64,
+    outcome: Outcome,
+}
+
+/// The whole truth, in a few integers.
+#[derive(Debug, Default)]
+struct Model {
+    requests: BTreeMap<RequestId, Request>,
+    /// Requests that are over, newest last.
+    over: Vec<RequestId>,
+    /// Freezes that only a late beat brought back.
+    ghosts: BTreeMap<RequestId, i64>,
+    total: i64,
+    spent: i64,
+    /// What Redis' accounts say: (total, spent); None until loaded in this window.
+    copy: Option<(i64, i64)>,
+}
+
+impl Model {
+    fn held(&self) -> i64 {
+        let live: i64 = self.requests.values().map(|request| request.frozen).sum();
+        live + self.ghosts.values().sum::<i64>()
+    }
+
+    /// What each scope has left by Redis' copy, the narrowest.
+    fn left(&self) -> i64 {
+        let (total, spent) = self.copy.unwrap_or((self.total, self.spent));
+        [LIMITS[0], LIMITS[1], total].into_iter().map(|limit| limit - spent - self.held()).min().unwrap()
+    }
+
+    fn pick(&self, which: usize, phase: Phase) -> Option<RequestId> {
+        let ids: Vec<_> = self.requests.iter().filter(|(_, request)| request.phase == phase).map(|(id, _)| *id).collect();
+        if ids.is_empty() { None } else { Some(ids[which % ids.len()]) }
+    }
+}
+
+struct Run<'a> {
+    world: &'a World,
+    tenant: Tenant,
+    model: Model,
+}
+
+impl Run<'_> {
+    fn shard(&self) -> Shard {
+        Shard::of(self.tenant.id)
+    }
+
+    fn entry(&self, id: RequestId) -> domain::FreezeEntry {
+        let request = &self.model.requests[&id];
+        let state = if request.phase == Phase::Running { FreezeState::Active } else { FreezeState::Settled };
+        let mut entry = self.tenant.entry(id, state, request.frozen, request.progress);
+        (entry.want, entry.need) = (amount(request.want), amount(request.need));
+        if state == FreezeState::Settled {
+            entry.progress = entry.amount;
+        }
+        entry
+    }
+
+    async fn load(&self, ticket: ledger::Ticket) -> Load {
+        let mut connection = self.world.store.acquire().await.unwrap();
+        let loaded = store::load::load(&mut connection, self.tenant.id, &self.tenant.scopes).await.unwrap();
+        Load { ticket, snapshots: loaded.snapshots }
+    }
+
+    async fn freeze(&mut self, id: RequestId, want: i64, need: i64) -> FreezeOutcome {
+        let (mut waited, mut load) = (None, None);
+        loop {
+            let call = FreezeCall {
+                request_id: id,
+                tenant_id: self.tenant.id,
+                scopes: &self.tenant.scopes,
+                want: amount(want),
+                need: amount(need),
+                priced: true,
+                gateway: "g",
+                model: "m",
+                waited: waited.as_ref(),
+                load: load.as_ref(),
+            };
+            match self.world.ledger.freeze(&call).await.unwrap() {
+                FreezeOutcome::NeedLoad(ticket) => {
+                    assert!(self.model.copy.is_none(), "a loaded account is loaded again");
+                    load = Some(self.load(ticket).await);
+                }
+                FreezeOutcome::Recovering(window) => {
+                    self.beat_all().await;
+                    (waited, load) = (Some(window), None);
+                }
+                decided => {
+                    self.model.copy.get_or_insert((self.model.total, self.model.spent));
+                    return decided;
+                }
+            }
+        }
+    }
+
+    /// Within a window every live gateway beats all that it holds.
+    async fn beat_all(&self) {
+        let entries: Vec<_> = self.model.requests.keys().map(|id| self.entry(*id)).collect();
+        self.world.ledger.beat(self.shard(), &entries).await.unwrap();
+    }
+
+    async fn apply(&mut self, verb: &Verb) {
+        match verb {
+            Verb::Freeze { want, need, twice } => self.apply_freeze(*want, *need, *twice).await,
+            Verb::Extend { which, want, need, twice } => self.apply_extend(*which, *want, *need, *twice).await,
+            Verb::Beat { which, progress } => {
+                let Some(id) = self.model.pick(*which, Phase::Running) else { return };
+                let request = self.model.requests.get_mut(&id).unwrap();
+                request.progress = request.progress.max(request.frozen * progress / 100);
+                let entry = self.entry(id);
+                self.world.ledger.beat(self.shard(), &[entry]).await.unwrap();
+            }
+            Verb::Finish { which, percent, roll_back } => {
+                let Some(id) = self.model.pick(*which, Phase::Running) else { return };
+                let request = self.model.requests.get_mut(&id).unwrap();
+                request.charge = if *roll_back { 0 } else { request.frozen * percent / 100 };
+                request.outcome = if *roll_back { Outcome::RolledBack } else { Outcome::Final };
+                (request.phase, request.frozen) = (Phase::Finished, request.charge);
+                let entry = self.entry(id);
+                self.world.ledger.settle(self.shard(), &[entry]).await.unwrap();
+            }
+            Verb::Record { which, twice } => {
+                let Some(id) = self.model.pick(*which, Phase::Finished) else { return };
+                self.record(id).await;
+                if *twice {
+                    self.record(id).await;
+                }
+                let request = self.model.requests.get_mut(&id).unwrap();
+                request.phase = Phase::Recorded;
+                self.model.spent += request.charge;
+            }
+            Verb::Confirm { which, twice } => {
+                let Some(id) = self.model.pick(*which, Phase::Recorded) else { return };
+                self.confirm(id).await;
+                if *twice {
+                    self.confirm(id).await;
+                }
+                self.model.requests.remove(&id);
+                self.model.over.push(id);
+                self.model.copy = self.model.copy.map(|_| (self.model.total, self.model.spent));
+            }
+            Verb::TopUp { units } => {
+                self.world.top_up(&self.tenant, *units).await;
+                self.model.total += units;
+            }
+            Verb::Push => {
+                let mut connection = self.world.store.acquire().await.unwrap();
+                let snapshots = store::accounts::snapshots(&mut connection, &self.tenant.scopes).await.unwrap();
+                self.world.ledger.install(self.tenant.id, &snapshots).await.unwrap();
+                self.model.copy = self.model.copy.map(|_| (self.model.total, self.model.spent));
+            }
+            Verb::Wipe => {
+                self.world.redis.command(&["FLUSHALL"]).unwrap();
+                self.model.copy = None;
+                self.model.ghosts.clear();
+                self.beat_all().await;
+            }
+            Verb::GhostBeat { which } => {
+                if self.model.over.is_empty() {
+                    return;
+                }
+                let id = self.model.over[which % self.model.over.len()];
+                let entry = self.tenant.entry(id, FreezeState::Active, 1, 0);
+                self.world.ledger.beat(self.shard(), &[entry]).await.unwrap();
+                self.model.ghosts.insert(id, 1);
+            }
+        }
+    }
+
+    async fn apply_freeze(&mut self, want: i64, need: i64, twice: bool) {
+        let id = RequestId::generate();
+        let outcome = self.freeze(id, want, need).await;
+        let left = self.model.left();
+        if left < need {
+            let FreezeOutcome::Refused(refused) = outcome else { panic!("expected a refusal ({left} left): {outcome:?}") };
+            assert_eq!(refused.available.units().min(left), left, "the level that forbids is named with what it has");
+            return;
+        }
+        let expected = want.min(left);
+        let FreezeOutcome::Frozen { amount: frozen, again, .. } = outcome else { panic!("expected {expected}: {outcome:?}") };
+        assert_eq!((frozen.units(), again), (expected, false));
+        let request = Request { phase: Phase::Running, want, need, frozen: expected, progress: 0, charge: 0, outcome: Outcome::Final };
+        self.model.requests.insert(id, request);
+        if twice {
+            let outcome = self.freeze(id, want, need).await;
+            assert!(matches!(outcome, FreezeOutcome::Frozen { again: true, .. }), "{outcome:?}");
+            assert_eq!(self.freeze(id, want + 1, need).await, FreezeOutcome::Conflict);
+        }
+    }
+
+    async fn apply_extend(&mut self, which: usize, want: i64, need: i64, twice: bool) {
+        let Some(id) = self.model.pick(which, Phase::Running) else { return };
+        // In a window extend waits; the model extends only in an open shard.
+        if self.model.copy.is_none() {
+            return;
+        }
+        let before = self.model.requests[&id].frozen;
+        for _ in 0..=usize::from(twice) {
+            let call = ExtendCall {
+                request_id: id,
+                tenant_id: self.tenant.id,
+                scopes: &self.tenant.scopes,
+                want: amount(want),
+                need: amount(need),
+                waited: None,
+                load: None,
+            };
+            let outcome = self.world.ledger.extend(&call).await.unwrap();
+            let request = self.model.requests[&id].clone();
+            let left = self.model.left();
+            if want <= request.frozen {
+                assert!(matches!(outcome, ExtendOutcome::Extended { amount: now, .. } if now.units() == request.frozen), "{outcome:?}");
+            } else if left < need - request.frozen {
+                assert!(matches!(outcome, ExtendOutcome::Refused(_)), "{outcome:?}, left {left}");
+            } else {
+                let grown = request.frozen + (want - request.frozen).min(left).max(0);
+                assert!(matches!(outcome, ExtendOutcome::Extended { amount: now, .. } if now.units() == grown), "{outcome:?}, expected {grown}");
+                self.model.requests.get_mut(&id).unwrap().frozen = grown;
+            }
+        }
+        assert!(self.model.requests[&id].frozen >= before);
+    }
+
+    async fn record(&self, id: RequestId) {
+        let request = &self.model.requests[&id];
+        let row = self.tenant.row(id, request.outcome, request.charge);
+        outcomes::record(&self.world.store, &[row]).await.unwrap();
+    }
+
+    async fn confirm(&self, id: RequestId) {
+        let mut connection = self.world.store.acquire().await.unwrap();
+        let snapshots = store::accounts::snapshots(&mut connection, &self.tenant.scopes).await.unwrap();
+        let snapshots: Vec<_> = snapshots.into_iter().map(|snapshot| (self.tenant.id, snapshot)).collect();
+        let delete =
+            Delete { request_id: id, tenant_id: self.tenant.id, scopes: self.tenant.scopes.to_vec(), expected: None };
+        self.world.ledger.confirm(self.shard(), &snapshots, &[delete]).await.unwrap();
+    }
+
+    /// The invariants, after every step.
+    async fn check(&self) {
+        let model = &self.model;
+        let mut connection = self.world.store.acquire().await.unwrap();
+        let snapshots = store::accounts::snapshots(&mut connection, &self.tenant.scopes).await.unwrap();
+        for snapshot in snapshots {
+            assert_eq!(snapshot.used.units(), model.spent, "Postgres, {}", snapshot.scope);
+        }
+        let freezes = self.world.ledger.freezes(self.tenant.id).await.unwrap();
+        let sum: i64 = freezes.iter().map(|found| found.entry.amount.units()).sum();
+        assert_eq!(sum, model.held(), "sum of freezes");
+        let held = self.world.ledger.read(self.tenant.id, &self.tenant.scopes).await.unwrap();
+        for numbers in held.into_iter().filter_map(|held| held.numbers) {
+            assert_eq!(numbers.frozen.units(), model.held(), "frozen of {}", numbers.scope);
+            let remaining = numbers.remaining().map_or(0, Amount::units);
+            assert_eq!(numbers.total.map_or(0, Amount::units), numbers.used.units() + numbers.frozen.units() + remaining);
+            if let Some((_, spent)) = model.copy {
+                assert_eq!(numbers.used.units(), spent, "Redis' copy of {}", numbers.scope);
+            }
+        }
+        // Finished charges that are not recorded yet stand in `held`; overruns alone may pass the limit.
+        let running: i64 =
+            model.requests.values().filter(|request| request.phase == Phase::Running).map(|request| request.frozen).sum();
+        let overrun = model.spent + model.requests.values().map(|request| request.charge).sum::<i64>();
+        assert!(running == 0 || running + model.spent <= LIMITS[0].max(overrun), "overshoot: {running} + {}", model.spent);
+    }
+}
+
+async fn run(world: &World, verbs: &[Verb]) -> usize {
+    let tenant = world.tenant_with(LIMITS[2], Some(LIMITS[1]), Some(LIMITS[0])).await;
+    world.open(&tenant).await;
+    let mut run = Run { world, tenant, model: Model { total: LIMITS[2], ..Model::default() } };
+    for verb in verbs {
+        run.apply(verb).await;
+        run.check().await;
+    }
+    world.assert_sums(&run.tenant).await;
+    verbs.len()
+}
+
+#[test]
+fn random_verbs_do_what_the_model_predicts() {
+    let seed = jiff::Timestamp::now().as_nanosecond().unsigned_abs();
+    let seed = u64::try_from(seed % u128::from(u64::MAX)).unwrap();
+    println!("model: seed {seed}");
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let world = runtime.block_on(World::start());
+    let config = Config { rng_seed: RngSeed::Fixed(seed), max_shrink_iters: 200, failure_persistence: None, ..Config::default() };
+    let mut runner = TestRunner::new(config);
+    let strategy = verbs();
+    let steps = AtomicUsize::new(0);
+    while steps.load(Ordering::Relaxed) < 2_000 {
+        let tree = strategy.new_tree(&mut runner).unwrap();
+        let outcome = runner.run_one(tree, |verbs: Vec<Verb>| {
+            let world = &world;
+            let checked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| runtime.block_on(run(world, &verbs))));
+            checked.map(|done| drop(steps.fetch_add(done, Ordering::Relaxed))).map_err(|_| TestCaseError::fail("the model and the ledger differ"))
+        });
+        outcome.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+    }
+    println!("model: {} steps as predicted", steps.into_inner());
+}
