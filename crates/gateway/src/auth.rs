@@ -32,7 +32,7 @@ impl FromRequestParts<Arc<App>> for Authenticated {
         };
         match authenticate(&parts.headers, app, &context).await {
             Ok(caller) => Ok(Self { caller, context }),
-            Err(error) => Err(error.to_response(context.id)),
+            Err(error) => Err(error.to_response(&context)),
         }
     }
 }

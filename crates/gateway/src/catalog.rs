@@ -98,6 +98,8 @@ pub struct Target {
 pub struct Upstream {
     /// Its id.
     pub id: UpstreamId,
+    /// Its API is Anthropic's.
+    pub is_anthropic: bool,
     /// Where its API is, without a slash at the end.
     pub base_url: String,
     /// Its key in clear.
@@ -191,6 +193,7 @@ impl Catalog {
         let key = row.sealed_key.map(|sealed| self.sealer.open(&row.id.to_string(), &sealed)).transpose()?;
         Ok(Upstream {
             id: row.id,
+            is_anthropic: row.kind == "anthropic",
             base_url: row.base_url.trim_end_matches('/').to_owned(),
             key,
             read_timeout: milliseconds(row.read_timeout_ms),
@@ -298,6 +301,7 @@ mod tests {
         let url = |base: &str| {
             let upstream = Upstream {
                 id: UpstreamId::from_uuid(uuid::Uuid::nil()),
+                is_anthropic: false,
                 base_url: base.trim_end_matches('/').to_owned(),
                 key: None,
                 read_timeout: Duration::ZERO,

@@ -10,6 +10,7 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::{Value, json};
 
 use crate::dialect::field::BadField;
+use crate::request_context::{RequestContext, Shape};
 
 /// The kinds of errors, as the OpenAI dialect names them in `type`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -343,13 +344,43 @@ impl ApiError {
         })
     }
 
-    /// The whole reply in the OpenAI dialect.
+    /// The body in the Anthropic dialect.
     #[must_use]
-    pub fn to_response(&self, request_id: RequestId) -> Response {
-        let mut response = (self.status, axum::Json(self.openai_body())).into_response();
+    pub fn anthropic_body(&self, request_id: Option<RequestId>) -> Value {
+        let kind = match (self.status.as_u16(), self.kind) {
+            (404, _) => "not_found_error",
+            (413, _) => "request_too_large",
+            (_, Kind::InvalidRequest) => "invalid_request_error",
+            (_, Kind::Authentication) => "authentication_error",
+            (_, Kind::Permission) => "permission_error",
+            (_, Kind::RateLimit | Kind::InsufficientQuota) => "rate_limit_error",
+            (_, Kind::PaymentRequired) => "billing_error",
+            (_, Kind::Server) => "api_error",
+        };
+        let error = json!({"type": kind, "message": self.message, "code": self.code, "param": self.param, "tollgate": self.tollgate()});
+        json!({"type": "error", "error": error, "request_id": request_id})
+    }
+
+    /// The error as the last event of a stream.
+    #[must_use]
+    pub fn to_event(&self, shape: Shape) -> String {
+        match shape {
+            Shape::OpenAi => format!("data: {}\n\n", self.openai_body()),
+            Shape::Anthropic => format!("event: error\ndata: {}\n\n", self.anthropic_body(None)),
+        }
+    }
+
+    /// The whole reply in the dialect of the request's route.
+    #[must_use]
+    pub fn to_response(&self, request: &RequestContext) -> Response {
+        let body = match request.shape {
+            Shape::OpenAi => self.openai_body(),
+            Shape::Anthropic => self.anthropic_body(Some(request.id)),
+        };
+        let mut response = (self.status, axum::Json(body)).into_response();
         response.extensions_mut().insert(ErrorCode(self.code.clone()));
         let headers = response.headers_mut();
-        set(headers, "x-request-id", &request_id.to_string());
+        set(headers, "x-request-id", &request.id.to_string());
         if let Some(seconds) = self.retry_after_s {
             set(headers, "retry-after", &seconds.to_string());
         }
@@ -404,7 +435,7 @@ mod tests {
         assert_eq!(body["error"]["code"], "insufficient_quota");
         assert_eq!((&tollgate["level"], &tollgate["limit"]), (&json!("project"), &json!("quota")));
         assert_eq!((&tollgate["used"], &tollgate["remaining"]), (&json!("0.90000000"), &json!("0.00000000")));
-        let response = error.to_response(RequestId::from_uuid(uuid::Uuid::nil()));
+        let response = error.to_response(&RequestContext::new("/v1/models", &HeaderMap::new()));
         assert_eq!(response.status(), 429);
         assert_eq!(response.headers()["retry-after"], "60");
         assert_eq!(response.headers()["x-should-retry"], "false");

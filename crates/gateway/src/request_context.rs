@@ -14,6 +14,15 @@ use crate::error::{ErrorCode, set};
 /// Longest id of a client's own that is kept.
 const CLIENT_ID_MAX: usize = 128;
 
+/// The form of errors on a route.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// As OpenAI writes them.
+    OpenAi,
+    /// As Anthropic writes them.
+    Anthropic,
+}
+
 /// Made for each request.
 #[derive(Debug, Clone)]
 pub struct RequestContext {
@@ -21,6 +30,8 @@ pub struct RequestContext {
     pub id: RequestId,
     /// What the client calls it (`x-request-id`).
     pub client_id: Option<String>,
+    /// The form of its errors.
+    pub shape: Shape,
     /// By a clock that never jumps.
     pub began: Instant,
     /// By the calendar.
@@ -28,10 +39,13 @@ pub struct RequestContext {
 }
 
 impl RequestContext {
-    fn new(headers: &HeaderMap) -> Self {
+    /// Begins a request.
+    #[must_use]
+    pub fn new(path: &str, headers: &HeaderMap) -> Self {
         let client_id = headers.get("x-request-id").and_then(|value| value.to_str().ok());
         Self {
             id: RequestId::generate(),
+            shape: if path.starts_with("/v1/messages") { Shape::Anthropic } else { Shape::OpenAi },
             client_id: client_id.filter(|id| !id.is_empty() && id.len() <= CLIENT_ID_MAX).map(str::to_owned),
             began: Instant::now(),
             started_at: Timestamp::now(),
@@ -51,7 +65,7 @@ pub struct LoggedAtEnd;
 
 /// Gives each request its context, each reply its `x-request-id`, and writes the log line of requests that end with their reply.
 pub async fn layer(mut request: Request, next: Next) -> Response {
-    let context = RequestContext::new(request.headers());
+    let context = RequestContext::new(request.uri().path(), request.headers());
     request.extensions_mut().insert(context.clone());
     let method = request.method().clone();
     let route = request

@@ -2,22 +2,25 @@
 
 use std::sync::Arc;
 
-use axum::Router;
-use axum::extract::Request;
+use axum::{Extension, Router};
 use axum::middleware;
 use axum::response::Response;
-use axum::routing::{get, post};
-use domain::RequestId;
+use axum::routing::{MethodRouter, get, post};
 
 use crate::app::App;
+use crate::dialect::Dialect;
 use crate::error::ApiError;
 use crate::request_context::{self, RequestContext};
-use crate::routes::{chat_completions, health, models, quota};
+use crate::routes::{health, models, paid, quota};
 
 /// Every route. All of `/v1` needs a key.
 pub fn router(app: Arc<App>) -> Router {
     Router::new()
-        .route("/v1/chat/completions", post(chat_completions::post))
+        .route("/v1/chat/completions", paid(Dialect::Chat))
+        .route("/v1/completions", paid(Dialect::Completions))
+        .route("/v1/responses", paid(Dialect::Responses))
+        .route("/v1/embeddings", paid(Dialect::Embeddings))
+        .route("/v1/messages", paid(Dialect::Messages))
         .route("/v1/models", get(models::list))
         .route("/v1/models/{*id}", get(models::one))
         .route("/v1/quota", get(quota::get))
@@ -29,14 +32,14 @@ pub fn router(app: Arc<App>) -> Router {
         .with_state(app)
 }
 
-async fn unknown_path(request: Request) -> Response {
-    ApiError::unknown_path().to_response(id_of(&request))
+fn paid(dialect: Dialect) -> MethodRouter<Arc<App>> {
+    post(move |app, caller, headers, body| paid::post(dialect, app, caller, headers, body))
 }
 
-async fn wrong_method(request: Request) -> Response {
-    ApiError::wrong_method().to_response(id_of(&request))
+async fn unknown_path(Extension(context): Extension<RequestContext>) -> Response {
+    ApiError::unknown_path().to_response(&context)
 }
 
-fn id_of(request: &Request) -> RequestId {
-    request.extensions().get::<RequestContext>().map_or_else(RequestId::generate, |context| context.id)
+async fn wrong_method(Extension(context): Extension<RequestContext>) -> Response {
+    ApiError::wrong_method().to_response(&context)
 }

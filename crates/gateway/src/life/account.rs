@@ -106,13 +106,13 @@ impl Books {
 
     /// Charges nothing and replies with the error, if there is still somebody to read it.
     pub fn roll_back(self, ended: &'static str, error: Option<ApiError>, reply: Reply) {
-        let id = self.call.context.id;
+        let context = self.call.context.clone();
         let (status, code) =
             error.as_ref().map_or((499, None), |error| (error.status.as_u16(), Some(error.code.to_string())));
         metrics::counter!("tollgate_gateway_roll_backs_total", "reason" => ended).increment(1);
         self.close(Outcome::RolledBack, Amount::ZERO, Usage::default(), false, ended, status, code);
         if let Some(error) = error {
-            let _ = reply.send(error.to_response(id));
+            let _ = reply.send(error.to_response(&context));
         }
     }
 
@@ -205,5 +205,5 @@ pub fn refused(call: &Call, error: &ApiError, reply: Reply) {
         model = call.asked.model, status = error.status.as_u16(), code = error.code.as_ref(), ended = "refused", ms = context.elapsed_ms(), "request"
     );
     metrics::counter!("tollgate_gateway_calls_total", "ended" => "refused", "status" => error.status.as_u16().to_string()).increment(1);
-    let _ = reply.send(error.to_response(context.id));
+    let _ = reply.send(error.to_response(context));
 }

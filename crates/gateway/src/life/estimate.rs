@@ -8,17 +8,13 @@ use domain::price::{Multiplier, Tariff};
 use domain::usage::{Kind, Usage};
 
 use crate::catalog::{Model, Target};
-use crate::dialect::chat::prompt;
-use crate::dialect::chat::request::Asked;
-use crate::dialect::field::{self, BadField};
+use crate::dialect::asked::Asked;
+use crate::dialect::{Dialect, field};
 use crate::error::ApiError;
 use crate::life::Call;
-use crate::tokens::Tokenizer;
 
 /// Bodies beyond this size are counted on a thread of their own, so that nobody else's stream waits.
 const COUNT_INLINE_MAX: usize = 32 * 1024;
-/// Kinds that a chat call may use.
-const KINDS: [Kind; 2] = [Kind::Input, Kind::Output];
 
 /// Everything decided about a request before its freeze.
 #[derive(Debug)]
@@ -91,7 +87,7 @@ impl Plan {
     }
 }
 
-/// Plans a chat request.
+/// Plans a request.
 ///
 /// # Errors
 /// The model is not to be had for this key, or a field can't be used.
@@ -101,32 +97,38 @@ pub async fn plan(call: &Arc<Call>) -> Result<Plan, ApiError> {
     let unknown = || ApiError::model_not_found(&asked.model);
     let model = snapshot
         .model(&asked.model)
-        .filter(|model| model.mode == "chat" && call.caller.may_use(&model.name))
+        .filter(|model| call.dialect.serves(model) && call.caller.may_use(&model.name))
         .ok_or_else(unknown)?;
-    let targets: Vec<_> = model.targets.iter().filter(|target| target.speaks_openai).cloned().collect();
+    let targets: Vec<_> = model.targets.iter().filter(|target| call.dialect.is_spoken_by(target)).cloned().collect();
     let (prices, weights) = model.prices_at(call.context.started_at).ok_or_else(unknown)?;
     let dearest = targets.iter().map(|target| target.multiplier).max().ok_or_else(unknown)?;
     let tariff =
         Tariff { unit: call.caller.context.unit, prices, weights, tenant: call.caller.multiplier, target: dearest };
-    tariff.require(&KINDS).map_err(|error| {
+    tariff.require(call.dialect.kinds()).map_err(|error| {
         tracing::warn!(request_id = %call.context.id, model = model.name, %error, "a request for a model that is not fully priced was refused");
         unknown()
     })?;
     let prompt_tokens = count(call, model).await?;
     let factor = call.caller.safety_factor.unwrap_or(model.safety_factor);
-    let estimator = estimator(model, tariff, factor, prompt_tokens, asked);
+    let estimator = estimator(model, tariff, factor, prompt_tokens, (call.dialect, asked));
     Plan::new(Arc::clone(model), targets, estimator, prompt_tokens)
 }
 
-fn estimator(model: &Model, tariff: Tariff, factor: Multiplier, prompt_tokens: u64, asked: &Asked) -> Estimator {
+fn estimator(
+    model: &Model,
+    tariff: Tariff,
+    factor: Multiplier,
+    prompt_tokens: u64,
+    (dialect, asked): (Dialect, &Asked),
+) -> Estimator {
     let mut prompt = Usage { requests: 1, ..Usage::default() };
-    let kind = tariff.dearest(&[Kind::Input, Kind::CachedInput]).ok().flatten().unwrap_or(Kind::Input);
+    let kind = tariff.dearest(dialect.prompt_kinds()).ok().flatten().unwrap_or(Kind::Input);
     prompt.set(kind, prompt_tokens);
     Estimator {
         tariff,
         factor,
         model: ModelOutput {
-            max_output_tokens: model.max_output_tokens,
+            max_output_tokens: if dialect == Dialect::Embeddings { 0 } else { model.max_output_tokens },
             freeze_output_tokens: model.freeze_output_tokens,
             p90_output_tokens: None,
         },
@@ -139,14 +141,15 @@ fn estimator(model: &Model, tariff: Tariff, factor: Multiplier, prompt_tokens: u
 }
 
 async fn count(call: &Arc<Call>, model: &Arc<Model>) -> Result<u64, ApiError> {
-    fn count_body(body: &[u8], tokenizer: &Tokenizer, context_window: u64) -> Result<u64, BadField> {
-        prompt::count(&field::object(body)?, tokenizer, context_window)
+    fn count_body(dialect: Dialect, body: &[u8], model: &Model) -> Result<u64, field::BadField> {
+        dialect.count(&field::object(body)?, &model.tokenizer, model.context_window)
     }
+    let dialect = call.dialect;
     if call.body.len() <= COUNT_INLINE_MAX {
-        return Ok(count_body(&call.body, &model.tokenizer, model.context_window)?);
+        return Ok(count_body(dialect, &call.body, model)?);
     }
     let (body, model) = (call.body.clone(), Arc::clone(model));
-    let counted = tokio::task::spawn_blocking(move || count_body(&body, &model.tokenizer, model.context_window)).await;
+    let counted = tokio::task::spawn_blocking(move || count_body(dialect, &body, &model)).await;
     Ok(counted.map_err(|error| {
         tracing::error!(request_id = %call.context.id, %error, "the prompt could not be counted");
         ApiError::internal()
@@ -156,6 +159,7 @@ async fn count(call: &Arc<Call>, model: &Arc<Model>) -> Result<u64, ApiError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tokens::Tokenizer;
     use domain::price::Prices;
     use domain::{ModelId, Unit};
     use serde_json::json;
@@ -185,7 +189,7 @@ mod tests {
         };
         let body = json!({"model": "m", "stream": stream, "max_tokens": max_tokens, "n": n}).to_string();
         let asked = crate::dialect::chat::request::read(&field::object(body.as_bytes()).unwrap()).unwrap();
-        let estimator = estimator(&model, tariff, Multiplier::ONE, 100, &asked);
+        let estimator = estimator(&model, tariff, Multiplier::ONE, 100, (Dialect::Chat, &asked));
         Plan::new(Arc::new(model), Vec::new(), estimator, 100).unwrap()
     }
 

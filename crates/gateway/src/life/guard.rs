@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use domain::Amount;
 use quota::{Extension, Freeze};
 
-use crate::dialect::chat::stream::{Stopped, Watcher};
+use crate::dialect::watch::{Stopped, Words};
 use crate::life::estimate::Plan;
 use crate::tokens::Tokenizer;
 
@@ -40,19 +40,19 @@ impl Guard {
 
     /// May a piece of `bytes` bytes pass without a closer look, whatever it says?
     #[must_use]
-    pub fn is_far(&self, watcher: &Watcher, bytes: usize) -> bool {
+    pub fn is_far(&self, words: &Words, bytes: usize) -> bool {
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-        watcher.tokens_upper_bound().saturating_add(bytes) <= self.paid.min(self.ceiling)
+        words.upper_bound().saturating_add(bytes) <= self.paid.min(self.ceiling)
     }
 
-    /// May the pieces that `watcher` has seen pass? Freezes more where needed.
+    /// May the pieces behind these words pass? Freezes more where needed.
     ///
     /// # Errors
     /// They may not: the stream is to be ended.
-    pub async fn allow(&mut self, plan: &Plan, freeze: &Freeze, watcher: &mut Watcher) -> Result<(), Stopped> {
-        let tokens = watcher.tokens();
+    pub async fn allow(&mut self, plan: &Plan, freeze: &Freeze, words: &mut Words) -> Result<(), Stopped> {
+        let tokens = words.exact();
         // An event too large to count can't be told from a runaway model by its bytes: the upstream's report decides.
-        if tokens > self.ceiling && !watcher.has_parts() {
+        if tokens > self.ceiling && !words.has_parts() {
             return Err(Stopped::Ceiling);
         }
         if tokens <= self.paid || !plan.is_extendable() {

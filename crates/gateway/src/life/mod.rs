@@ -14,10 +14,12 @@ use std::sync::Arc;
 
 use axum::response::Response;
 use bytes::Bytes;
+use http::HeaderMap;
 use tokio::sync::oneshot;
 
 use crate::app::App;
-use crate::dialect::chat::request::Asked;
+use crate::dialect::Dialect;
+use crate::dialect::asked::Asked;
 use crate::error::ApiError;
 use crate::keys::Caller;
 use crate::request_context::{LoggedAtEnd, RequestContext};
@@ -33,6 +35,10 @@ pub struct Call {
     pub caller: Arc<Caller>,
     /// The request.
     pub context: RequestContext,
+    /// The language of the route.
+    pub dialect: Dialect,
+    /// Headers of the caller's that go to the upstream.
+    pub passed: HeaderMap,
     /// As it came.
     pub body: Bytes,
     /// What it asks for.
@@ -44,13 +50,13 @@ pub type Reply = oneshot::Sender<Response>;
 
 /// Runs the request in a tracked task and waits for the reply's head.
 pub async fn start(call: Call) -> Response {
-    let id = call.context.id;
+    let context = call.context.clone();
     let (reply, answer) = oneshot::channel();
     let calls = call.app.calls.clone();
     calls.spawn(run(call, reply));
     let mut response = match answer.await {
         Ok(response) => response,
-        Err(_) => ApiError::internal().to_response(id), // the task panicked; its freeze notices
+        Err(_) => ApiError::internal().to_response(&context), // the task panicked; its freeze notices
     };
     response.extensions_mut().insert(LoggedAtEnd);
     response

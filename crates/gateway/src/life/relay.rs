@@ -12,7 +12,7 @@ use http::{HeaderValue, header};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::dialect::chat::stream::{Stopped, Verdict};
+use crate::dialect::watch::{Ending, Stopped, Verdict};
 use crate::error::{ApiError, set};
 use crate::life::Reply;
 use crate::life::account::Books;
@@ -52,12 +52,9 @@ pub async fn relay(mut books: Books, mut stream: Box<Stream>, reply: Reply) {
     } else {
         Relay::new(&mut books, &mut stream, &client).run().await
     };
-    let relayed_anything = books.relayed;
     let (usage, is_estimated) = match stream.watcher.usage() {
         Some(reported) => (Some(reported), false),
-        None if relayed_anything => {
-            (Some(books.counted(books.relayed_tokens.unwrap_or_else(|| stream.watcher.tokens()))), true)
-        }
+        None if books.relayed => (Some(relayed_usage(&books, &mut stream)), true),
         None => (None, false),
     };
     books.served_model = stream.watcher.served_model().map(str::to_owned);
@@ -85,6 +82,15 @@ pub async fn relay(mut books: Books, mut stream: Box<Stream>, reply: Reply) {
     }
 }
 
+/// The local count of what was relayed; the prompt by the provider's own figure where that came already.
+fn relayed_usage(books: &Books, stream: &mut Stream) -> Usage {
+    let output = books.relayed_tokens.unwrap_or_else(|| stream.watcher.words_mut().exact());
+    match stream.watcher.reported_prompt() {
+        Some(prompt) => Usage { output, ..prompt },
+        None => books.counted(output),
+    }
+}
+
 /// The reply's head.
 fn head(books: &Books, frames: mpsc::Receiver<Result<Bytes, Infallible>>) -> Response {
     let body = Body::from_stream(futures_util::stream::unfold(frames, |mut frames| async {
@@ -105,20 +111,16 @@ fn ending(books: &Books, stream: &Stream, end: &End, usage: Option<&Usage>) -> B
         End::Complete(last) => last.clone(),
         End::ClientLeft => Bytes::new(),
         End::UpstreamDied(_) => {
-            let error = ApiError::upstream_error("The provider broke off in the middle of the answer.").openai_body();
-            Bytes::from(format!("data: {error}\n\n"))
+            let error = ApiError::upstream_error("The provider broke off in the middle of the answer.");
+            Bytes::from(error.to_event(books.call.context.shape))
         }
-        End::Stopped(stopped) => {
-            let call = &books.call;
-            let usage = usage.copied().unwrap_or_default();
-            stream.watcher.ending(
-                *stopped,
-                &usage,
-                &call.context.id.to_string(),
-                &call.asked.model,
-                call.context.started_at.as_second(),
-            )
-        }
+        End::Stopped(stopped) => stream.watcher.ending(Ending {
+            stopped: *stopped,
+            usage: usage.copied().unwrap_or_default(),
+            id: &books.call.context.id.to_string(),
+            model: &books.call.asked.model,
+            now: books.call.context.started_at.as_second(),
+        }),
     }
 }
 
@@ -187,14 +189,14 @@ impl<'a> Relay<'a> {
         for piece in pieces.drain(..) {
             let watcher = &mut self.stream.watcher;
             let (Piece::Event { raw, .. } | Piece::Part { raw, .. } | Piece::Rest(raw)) = &piece;
-            let counted_before = (!self.guard.is_far(watcher, raw.len())).then(|| watcher.tokens());
+            let counted_before = (!self.guard.is_far(watcher.words(), raw.len())).then(|| watcher.words_mut().exact());
             match watcher.see(&piece) {
                 Verdict::Hide => continue,
                 Verdict::Done => return Some(self.flush(out).await.unwrap_or_else(|| End::Complete(raw.clone()))),
                 Verdict::Pass => {}
             }
             if let Some(before) = counted_before
-                && let Err(stopped) = self.guard.allow(&self.books.plan, &self.books.freeze, watcher).await
+                && let Err(stopped) = self.guard.allow(&self.books.plan, &self.books.freeze, watcher.words_mut()).await
             {
                 self.books.relayed_tokens = Some(before);
                 return Some(self.flush(out).await.unwrap_or(End::Stopped(stopped)));
@@ -221,7 +223,7 @@ impl<'a> Relay<'a> {
         let now = Instant::now();
         if self.progress_at.is_none_or(|at| now.duration_since(at) >= PROGRESS_EVERY) {
             self.progress_at = Some(now);
-            let usage = self.books.counted(self.stream.watcher.tokens());
+            let usage = self.books.counted(self.stream.watcher.words_mut().exact());
             self.books.freeze.set_progress(self.books.charge(&usage));
         }
     }

@@ -9,8 +9,8 @@ use futures_util::StreamExt;
 use rand::Rng;
 
 use crate::catalog::Target;
-use crate::dialect::chat::request::{self, Changes};
-use crate::dialect::chat::stream::Watcher;
+use crate::dialect::asked::Changes;
+use crate::dialect::watch::Watch;
 use crate::error::ApiError;
 use crate::life::account::Books;
 use crate::life::{Call, Reply};
@@ -18,7 +18,6 @@ use crate::upstream::refusal::{self, Refusal};
 use crate::upstream::{self, Answer, BodyStream};
 use crate::wire::sse::{Piece, Splitter};
 
-const ROUTE: &str = "/chat/completions";
 /// Of an error's body as much is read, and no longer.
 const ERROR_BYTES: usize = 64 * 1024;
 const ERROR_WITHIN: Duration = Duration::from_secs(5);
@@ -38,7 +37,7 @@ pub struct Stream {
     /// Splits it.
     pub splitter: Splitter,
     /// Has seen none of the pieces yet.
-    pub watcher: Watcher,
+    pub watcher: Box<dyn Watch>,
     /// What came so far.
     pub pieces: Vec<Piece>,
     /// The body has ended already.
@@ -84,7 +83,7 @@ async fn attempts(call: &Call, books: &mut Books) -> Result<Served, ApiError> {
             lowered_max,
             hidden_reasoning: books.plan.model.hidden_reasoning,
         };
-        let body = request::rewrite(&call.body, &call.asked, changes)?;
+        let body = call.dialect.rewrite(&call.body, &call.asked, changes)?;
         books.attempts.push(Attempt { target: target.id, status: None, ms: 0, error: Some("given up".to_owned()) });
         let began = Instant::now();
         let tried = attempt(call, books, &target, body, began).await;
@@ -140,7 +139,7 @@ async fn attempt(
     began: Instant,
 ) -> Result<Served, Refusal> {
     let key = target.upstream.key.as_deref();
-    let answer = upstream::post(target, ROUTE, body, call.asked.stream, call.context.id).await;
+    let answer = upstream::post(target, call, body).await;
     let answer = answer.map_err(|failure| refusal::of_failure(&failure, key))?;
     let status = answer.status;
     books.upstream_status = Some(status.as_u16());
@@ -178,7 +177,7 @@ async fn beginning(mut answer: Answer) -> Bytes {
 
 /// Waits for the first event that says something, so that an error in it can still become a status.
 async fn first_event(call: &Call, books: &Books, answer: Answer, target: &Target) -> Result<Stream, Refusal> {
-    let watcher = || Watcher::new(Arc::clone(&books.plan.model.tokenizer), call.asked.include_usage);
+    let watcher = || call.dialect.watcher(&books.plan.model.tokenizer, &call.asked);
     let mut stream = Stream {
         body: answer.body,
         splitter: Splitter::default(),

@@ -4,7 +4,7 @@ use axum::body::Body;
 use axum::response::Response;
 use http::{HeaderValue, header};
 
-use crate::dialect::chat::reply;
+use crate::dialect::reply::Reply as Answer;
 use crate::life::Reply;
 use crate::life::account::Books;
 use crate::life::send::Whole;
@@ -14,8 +14,8 @@ use crate::upstream::refusal;
 pub fn finish(mut books: Books, whole: Whole, client: Reply) {
     books.first_byte();
     let key = books.serving.as_ref().and_then(|target| target.upstream.key.clone());
-    let refusal = match reply::read(&whole.body, &books.plan.model.tokenizer) {
-        reply::Reply::Answer { usage, counted, served_model } => {
+    let refusal = match books.call.dialect.reply(&whole.body, &books.plan.model.tokenizer) {
+        Answer::Answer { usage, counted, served_model } => {
             let is_estimated = usage.is_none();
             let usage = usage.unwrap_or_else(|| books.counted(counted));
             books.served_model = served_model;
@@ -26,8 +26,8 @@ pub fn finish(mut books: Books, whole: Whole, client: Reply) {
             let _ = client.send(response);
             return;
         }
-        reply::Reply::Error(message) => refusal::of_error_in_success(&message, key.as_deref()),
-        reply::Reply::Garbage => refusal::of_garbage("a success that is no JSON object"),
+        Answer::Error(message) => refusal::of_error_in_success(&message, key.as_deref()),
+        Answer::Garbage => refusal::of_garbage("a success that is no JSON object"),
     };
     if let Some(attempt) = books.attempts.last_mut() {
         attempt.error = Some(refusal.reason);

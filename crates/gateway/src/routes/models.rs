@@ -30,7 +30,7 @@ pub async fn one(
     let snapshot = app.catalog.snapshot();
     match snapshot.model(&name).filter(|model| is_usable(model, &caller, context.started_at)) {
         Some(model) => Json(shape(model)).into_response(),
-        None => ApiError::model_not_found(&name).to_response(context.id),
+        None => ApiError::model_not_found(&name).to_response(&context),
     }
 }
 

@@ -31,7 +31,7 @@ pub async fn get(State(app): State<Arc<App>>, Authenticated { caller, context }:
         }
         Err(error) => {
             tracing::error!(request_id = %context.id, %error, "the quota could not be read");
-            ApiError::ledger_unavailable().to_response(context.id)
+            ApiError::ledger_unavailable().to_response(&context)
         }
     }
 }

@@ -7,11 +7,27 @@ pub mod scrub;
 use std::pin::Pin;
 
 use bytes::Bytes;
-use domain::RequestId;
 use futures_util::{Stream, TryStreamExt};
 use http::{HeaderMap, StatusCode, header};
 
 use crate::catalog::Target;
+use crate::dialect::Dialect;
+use crate::life::Call;
+
+const ANTHROPIC_VERSION: &str = "anthropic-version";
+/// Headers of a caller's that mean something to the provider; no other is passed on.
+const PASSED: [&str; 3] = [ANTHROPIC_VERSION, "anthropic-beta", "openai-beta"];
+
+/// The caller's headers that go to the upstream.
+#[must_use]
+pub fn passed(headers: &HeaderMap) -> HeaderMap {
+    let named = PASSED.into_iter().flat_map(|name| headers.get_all(name).iter().map(move |value| (name, value.clone())));
+    let mut passed = HeaderMap::new();
+    for (name, value) in named {
+        passed.append(name, value);
+    }
+    passed
+}
 
 /// A body's bytes as they come, already decoded.
 pub type BodyStream = Pin<Box<dyn Stream<Item = std::io::Result<Bytes>> + Send>>;
@@ -58,22 +74,29 @@ pub enum Failure {
     Broken(String),
 }
 
-/// Sends a JSON body to a route of a target and waits for the head.
+/// Sends a JSON body to a target and waits for the head.
 ///
 /// # Errors
 /// [`Failure`].
-pub async fn post(target: &Target, route: &str, body: String, stream: bool, id: RequestId) -> Result<Answer, Failure> {
+pub async fn post(target: &Target, call: &Call, body: String) -> Result<Answer, Failure> {
     let upstream = &target.upstream;
+    let accept = if call.asked.stream { "text/event-stream" } else { "application/json" };
     let mut request = upstream
         .client
-        .post(upstream.url(route))
+        .post(upstream.url(call.dialect.route()))
+        .headers(call.passed.clone())
         .header(header::CONTENT_TYPE, "application/json")
-        .header(header::ACCEPT, if stream { "text/event-stream" } else { "application/json" })
+        .header(header::ACCEPT, accept)
         .header(header::ACCEPT_ENCODING, "identity")
-        .header("x-request-id", id.to_string())
+        .header("x-request-id", call.context.id.to_string())
         .body(body);
-    if let Some(key) = &upstream.key {
-        request = request.bearer_auth(key);
+    match &upstream.key {
+        Some(key) if upstream.is_anthropic => request = request.header("x-api-key", key),
+        Some(key) => request = request.bearer_auth(key),
+        None => {}
+    }
+    if call.dialect == Dialect::Messages && !call.passed.contains_key(ANTHROPIC_VERSION) {
+        request = request.header(ANTHROPIC_VERSION, "2023-06-01");
     }
     let sent = tokio::time::timeout(upstream.read_timeout, request.send()).await.map_err(|_| Failure::Timeout)?;
     let response = sent.map_err(|error| failure(error.without_url()))?;

@@ -40,6 +40,7 @@ pub struct NewModel<'a> {
     pub max_output_tokens: i64,
     pub freeze_output_tokens: i64,
     pub hidden_reasoning: bool,
+    pub mode: &'a str,
 }
 
 impl Default for NewModel<'_> {
@@ -51,6 +52,7 @@ impl Default for NewModel<'_> {
             max_output_tokens: 4_000,
             freeze_output_tokens: 1_000,
             hidden_reasoning: false,
+            mode: "chat",
         }
     }
 }
@@ -138,11 +140,11 @@ impl House {
     /// Makes a model whose targets are tried in the order given.
     pub async fn make_model(&self, model: NewModel<'_>, upstreams: &[UpstreamId]) {
         let id = ModelId::generate().uuid();
-        let NewModel { name, prices, tokenizer, max_output_tokens, freeze_output_tokens, hidden_reasoning } = model;
+        let NewModel { name, prices, tokenizer, max_output_tokens, freeze_output_tokens, hidden_reasoning, mode } = model;
         let price = |kind: &str| prices[kind].as_str().map_or_else(|| "NULL".to_owned(), str::to_owned);
         let mut sql = format!(
             "INSERT INTO models (id, name, mode, tokenizer, context_window, max_output_tokens, freeze_output_tokens, hidden_reasoning)
-                VALUES ('{id}', '{name}', 'chat', '{tokenizer}', 128000, {max_output_tokens}, {freeze_output_tokens}, {hidden_reasoning});
+                VALUES ('{id}', '{name}', '{mode}', '{tokenizer}', 128000, {max_output_tokens}, {freeze_output_tokens}, {hidden_reasoning});
              INSERT INTO prices (id, model_id, valid_from, input, output, per_request)
                 VALUES ('{}', '{id}', now() - interval '1 hour', {}, {}, {});",
             Uuid::now_v7(),
@@ -154,7 +156,7 @@ impl House {
             let (target, upstream) = (TargetId::generate().uuid(), upstream.uuid());
             sql.push_str(&format!(
                 "INSERT INTO targets (id, model_id, upstream_id, upstream_model, dialects, priority)
-                    VALUES ('{target}', '{id}', '{upstream}', 'sim-small', ARRAY['openai'], {priority});"
+                    VALUES ('{target}', '{id}', '{upstream}', 'sim-small', ARRAY['openai', 'anthropic'], {priority});"
             ));
         }
         self.sql(&sql).await;
@@ -197,6 +199,11 @@ impl House {
         let mut body = json!({"model": model, "messages": [{"role": "user", "content": message}]});
         body.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap_or_default());
         self.http.post(format!("{}/v1/chat/completions", self.url)).bearer_auth(&self.key).json(&body)
+    }
+
+    /// A request on any route.
+    pub fn post(&self, path: &str, body: &Value) -> reqwest::RequestBuilder {
+        self.http.post(format!("{}/v1{path}", self.url)).bearer_auth(&self.key).json(body)
     }
 
     pub async fn get(&self, path: &str) -> Value {

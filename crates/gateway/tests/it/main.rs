@@ -8,6 +8,7 @@ mod house;
 mod keys;
 mod plain;
 mod quota;
+mod routes;
 mod sse;
 mod streams;
 mod upstream_faults;

@@ -1,27 +1,11 @@
 //! What a chat request asks for, and the few changes made to it on its way.
 
+use crate::dialect::asked::{Asked, Changes};
 use crate::dialect::field::{self, BadField};
-use crate::wire::edit::{self, Object};
+use crate::wire::edit::Object;
 
 /// Most choices of one request.
 const CHOICES_MAX: u64 = 128;
-
-/// What the gateway needs to know of a chat request.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asked {
-    /// The model's name, as the caller knows it.
-    pub model: String,
-    /// Streamed answer?
-    pub stream: bool,
-    /// Does the caller want to see the usage chunk of a stream?
-    pub include_usage: bool,
-    /// The caller's maximum of output tokens for each choice.
-    pub max_tokens: Option<u64>,
-    /// The field that carried it.
-    max_field: Option<&'static str>,
-    /// Choices.
-    pub n: u64,
-}
 
 /// Reads the fields that matter.
 ///
@@ -30,14 +14,7 @@ pub struct Asked {
 pub fn read(object: &Object<'_>) -> Result<Asked, BadField> {
     let model = field::text(object, "model")?;
     let stream = field::flag(object, "stream")?;
-    let include_usage = match object.get("stream_options") {
-        None => false,
-        Some(options) => {
-            let options = Object::parse(options.as_bytes())
-                .map_err(|_| BadField::new("stream_options", "`stream_options` must be an object"))?;
-            field::flag(&options, "include_usage")?
-        }
-    };
+    let include_usage = include_usage(object)?;
     let newer = field::whole(object, "max_completion_tokens", 1)?;
     let older = field::whole(object, "max_tokens", 1)?;
     let (max_tokens, max_field) = match (newer, older) {
@@ -51,31 +28,15 @@ pub fn read(object: &Object<'_>) -> Result<Asked, BadField> {
         (None, Some(older)) => (Some(older), Some("max_tokens")),
         (None, None) => (None, None),
     };
-    let n = field::whole(object, "n", 1)?.unwrap_or(1);
-    if n > CHOICES_MAX {
-        return Err(BadField::new("n", format!("`n` must be at most {CHOICES_MAX}")));
-    }
+    let n = choices(object, "n")?;
     Ok(Asked { model, stream, include_usage, max_tokens, max_field, n })
 }
 
-/// The changes made before a request goes to a target.
-#[derive(Debug, Clone, Copy)]
-pub struct Changes<'a> {
-    /// The target's name of the model.
-    pub upstream_model: &'a str,
-    /// A maximum lower than the caller's, for each choice.
-    pub lowered_max: Option<u64>,
-    /// The model thinks where nobody sees it: only `max_completion_tokens` bounds it.
-    pub hidden_reasoning: bool,
-}
-
-/// The request's text for one target: the model's name, the wish for usage and a lowered maximum change, nothing else.
+/// Changes what must: the wish for usage, a lowered maximum.
 ///
 /// # Errors
 /// `stream_options` is no object.
-pub fn rewrite(body: &[u8], asked: &Asked, changes: Changes<'_>) -> Result<String, BadField> {
-    let mut object = field::object(body)?;
-    object.set("model", edit::quote(changes.upstream_model));
+pub fn change(object: &mut Object<'_>, asked: &Asked, changes: Changes<'_>) -> Result<(), BadField> {
     if let Some(max) = changes.lowered_max {
         let both = object.get("max_tokens").is_some() && object.get("max_completion_tokens").is_some();
         let default = if changes.hidden_reasoning { "max_completion_tokens" } else { "max_tokens" };
@@ -84,19 +45,50 @@ pub fn rewrite(body: &[u8], asked: &Asked, changes: Changes<'_>) -> Result<Strin
             object.set("max_tokens", max.to_string());
         }
     }
-    if asked.stream && !asked.include_usage {
-        let options = match object.get("stream_options") {
-            None => r#"{"include_usage":true}"#.to_owned(),
-            Some(options) => {
-                let mut options = Object::parse(options.as_bytes())
-                    .map_err(|_| BadField::new("stream_options", "`stream_options` must be an object"))?;
-                options.set("include_usage", "true".to_owned());
-                options.to_text()
-            }
-        };
-        object.set("stream_options", options);
+    if asked.stream && !asked.include_usage { ask_for_usage(object) } else { Ok(()) }
+}
+
+/// Sets `stream_options.include_usage`.
+///
+/// # Errors
+/// `stream_options` is no object.
+pub fn ask_for_usage(object: &mut Object<'_>) -> Result<(), BadField> {
+    let options = match object.get("stream_options") {
+        None => r#"{"include_usage":true}"#.to_owned(),
+        Some(options) => {
+            let mut options = stream_options(options)?;
+            options.set("include_usage", "true".to_owned());
+            options.to_text()
+        }
+    };
+    object.set("stream_options", options);
+    Ok(())
+}
+
+/// Does the caller ask for the usage chunk?
+///
+/// # Errors
+/// `stream_options` is of another shape.
+pub fn include_usage(object: &Object<'_>) -> Result<bool, BadField> {
+    let Some(options) = object.get("stream_options") else { return Ok(false) };
+    field::flag(&stream_options(options)?, "include_usage")
+}
+
+fn stream_options(text: &str) -> Result<Object<'_>, BadField> {
+    Object::parse(text.as_bytes())
+        .map_err(|_| BadField::new("stream_options", "`stream_options` must be an object"))
+}
+
+/// Choices asked for.
+///
+/// # Errors
+/// Not a count, or too many.
+pub fn choices(object: &Object<'_>, name: &str) -> Result<u64, BadField> {
+    let n = field::whole(object, name, 1)?.unwrap_or(1);
+    if n > CHOICES_MAX {
+        return Err(BadField::new(name, format!("`{name}` must be at most {CHOICES_MAX}")));
     }
-    Ok(object.to_text())
+    Ok(n)
 }
 
 #[cfg(test)]
@@ -109,7 +101,7 @@ mod tests {
 
     fn rewritten(text: &str, lowered_max: Option<u64>, hidden_reasoning: bool) -> String {
         let asked = read_text(text).unwrap();
-        rewrite(text.as_bytes(), &asked, Changes { upstream_model: "up", lowered_max, hidden_reasoning }).unwrap()
+        crate::dialect::Dialect::Chat.rewrite(text.as_bytes(), &asked, Changes { upstream_model: "up", lowered_max, hidden_reasoning }).unwrap()
     }
 
     #[test]

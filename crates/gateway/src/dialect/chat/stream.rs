@@ -1,6 +1,7 @@
-//! Watching a streamed chat answer: words for the local count, the usage report, errors, the end.
+//! Watching a streamed chat answer or text completion.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -9,54 +10,22 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use crate::tokens::{RunningCount, Tokenizer};
+use crate::dialect::watch::{Ending, PER_TOOL_CALL, Verdict, Watch, Words, message_of, usage_in_tail};
+use crate::tokens::Tokenizer;
 use crate::wire::sse::Piece;
 
-/// Choices counted apart; more share the last count.
+/// Choices told apart.
 const CHOICES_MAX: usize = 128;
-/// Tokens that frame a tool call.
-const PER_TOOL_CALL: u64 = 8;
-
-/// What is to be done with a piece.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
-    /// Goes to the client.
-    Pass,
-    /// The usage chunk, which this client did not ask for.
-    Hide,
-    /// `[DONE]`: nothing that matters follows.
-    Done,
-}
-
-/// Why the gateway ended a stream by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stopped {
-    /// No more quota.
-    Quota,
-    /// The upstream went on beyond every maximum.
-    Ceiling,
-    /// The gateway is shutting down.
-    Shutdown,
-}
-
-impl Stopped {
-    /// The word in `x_tollgate.stopped`, logs and metrics.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Quota => "quota",
-            Self::Ceiling => "ceiling",
-            Self::Shutdown => "shutdown",
-        }
-    }
-}
 
 /// Follows one stream.
 #[derive(Debug)]
 pub struct Watcher {
-    tokenizer: Arc<Tokenizer>,
     hide_usage: bool,
-    choices: Vec<Choice>,
+    /// Text completions: their chunks have another name, and `text` where chats have `delta`.
+    is_text: bool,
+    words: Words,
+    /// Choices seen, and whether each has finished.
+    choices: Vec<(u64, bool)>,
     usage: Option<Usage>,
     error: Option<String>,
     head: Option<Head>,
@@ -64,15 +33,6 @@ pub struct Watcher {
     done: bool,
     /// The usage chunk that ends a stream came.
     has_final_usage: bool,
-    /// Events too large to count passed.
-    has_parts: bool,
-}
-
-#[derive(Debug)]
-struct Choice {
-    index: u64,
-    count: RunningCount,
-    finished: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -83,12 +43,13 @@ struct Head {
 }
 
 impl Watcher {
-    /// Watches a stream whose client asked for usage, or did not.
+    /// Watches a chat whose client asked for usage, or did not.
     #[must_use]
-    pub fn new(tokenizer: Arc<Tokenizer>, include_usage: bool) -> Self {
+    pub const fn new(tokenizer: Arc<Tokenizer>, include_usage: bool) -> Self {
         Self {
-            tokenizer,
             hide_usage: !include_usage,
+            is_text: false,
+            words: Words::new(tokenizer),
             choices: Vec::new(),
             usage: None,
             error: None,
@@ -96,25 +57,15 @@ impl Watcher {
             last_was_hidden: false,
             done: false,
             has_final_usage: false,
-            has_parts: false,
         }
     }
 
-    /// Looks at the next piece.
-    pub fn see(&mut self, piece: &Piece) -> Verdict {
-        let verdict = match piece {
-            Piece::Event { data, .. } => self.event(data),
-            Piece::Part { tail, .. } => {
-                self.has_parts = true;
-                if let Some(tail) = tail {
-                    self.usage = usage_in_tail(tail).or(self.usage);
-                }
-                Verdict::Pass
-            }
-            Piece::Rest(_) => return if self.last_was_hidden { Verdict::Hide } else { Verdict::Pass },
-        };
-        self.last_was_hidden = verdict == Verdict::Hide;
-        verdict
+    /// Watches a text completion.
+    #[must_use]
+    pub const fn of_text(tokenizer: Arc<Tokenizer>, include_usage: bool) -> Self {
+        let mut watcher = Self::new(tokenizer, include_usage);
+        watcher.is_text = true;
+        watcher
     }
 
     fn event(&mut self, data: &Bytes) -> Verdict {
@@ -127,12 +78,11 @@ impl Watcher {
         }
         let Ok(chunk) = serde_json::from_slice::<Chunk<'_>>(data) else {
             // Of another shape than a chunk: relayed all the same, and its text counted as words.
-            let text = String::from_utf8_lossy(data);
-            self.choice(0).count.push(&text);
+            self.words.of(0).push(&String::from_utf8_lossy(data));
             return Verdict::Pass;
         };
         if let Some(error) = chunk.error.filter(|error| error.get() != "null") {
-            self.error = Some(message_of(error.get()));
+            self.error = Some(message_of(&serde_json::from_str(error.get()).unwrap_or_default()));
         }
         let reported = chunk.usage.filter(|usage| usage.get() != "null");
         if let Some(usage) = reported
@@ -154,158 +104,122 @@ impl Watcher {
     }
 
     fn count(&mut self, part: ChoicePart<'_>) {
-        let choice = self.choice(part.index);
-        choice.finished |= part.finish_reason.is_some();
+        let index = part.index;
+        self.note(index, part.finish_reason.is_some());
         if let Some(text) = &part.text {
-            choice.count.push(text);
+            self.words.of(index).push(text);
         }
         let Some(delta) = part.delta else { return };
         for words in [delta.content, delta.reasoning_content, delta.reasoning].into_iter().flatten() {
-            push_words(&mut choice.count, words.get());
+            self.words.push_value(index, words.get());
         }
         if let Some(refusal) = &delta.refusal {
-            choice.count.push(refusal);
+            self.words.of(index).push(refusal);
         }
         let called = delta.tool_calls.into_iter().flatten().filter_map(|call| call.function).chain(delta.function_call);
         for function in called {
             if let Some(name) = &function.name {
-                choice.count.add(PER_TOOL_CALL);
-                choice.count.push(name);
+                self.words.of(index).add(PER_TOOL_CALL);
+                self.words.of(index).push(name);
             }
             if let Some(arguments) = function.arguments {
-                push_words(&mut choice.count, arguments.get());
+                self.words.push_value(index, arguments.get());
             }
         }
     }
 
-    fn choice(&mut self, index: u64) -> &mut Choice {
-        let found = self.choices.iter().position(|choice| choice.index == index);
-        let at = match found {
-            Some(at) => at,
-            None if self.choices.len() < CHOICES_MAX => {
-                let count = RunningCount::new(Arc::clone(&self.tokenizer));
-                self.choices.push(Choice { index, count, finished: false });
-                self.choices.len() - 1
+    fn note(&mut self, index: u64, finished: bool) {
+        if let Some((_, has_finished)) = self.choices.iter_mut().find(|(choice, _)| *choice == index) {
+            *has_finished |= finished;
+        } else if self.choices.len() < CHOICES_MAX {
+            self.choices.push((index, finished));
+        }
+    }
+}
+
+impl Watch for Watcher {
+    fn see(&mut self, piece: &Piece) -> Verdict {
+        let verdict = match piece {
+            Piece::Event { data, .. } => self.event(data),
+            Piece::Part { tail, .. } => {
+                self.words.note_part();
+                let reported = tail.as_ref().and_then(|tail| usage_in_tail(tail));
+                self.usage = reported.as_ref().and_then(usage::from_openai).or(self.usage);
+                Verdict::Pass
             }
-            None => CHOICES_MAX - 1,
+            Piece::Rest(_) => return if self.last_was_hidden { Verdict::Hide } else { Verdict::Pass },
         };
-        &mut self.choices[at]
+        self.last_was_hidden = verdict == Verdict::Hide;
+        verdict
     }
 
-    /// Tokens of all choices so far, at least: cheap, a byte not yet counted is taken for a token.
-    #[must_use]
-    pub fn tokens_upper_bound(&self) -> u64 {
-        self.choices.iter().map(|choice| choice.count.upper_bound()).fold(0, u64::saturating_add)
+    fn words(&self) -> &Words {
+        &self.words
     }
 
-    /// Tokens of all choices so far.
-    pub fn tokens(&mut self) -> u64 {
-        self.choices.iter_mut().map(|choice| choice.count.exact()).fold(0, u64::saturating_add)
+    fn words_mut(&mut self) -> &mut Words {
+        &mut self.words
     }
 
-    /// The usage the upstream reported last.
-    #[must_use]
-    pub const fn usage(&self) -> Option<Usage> {
+    fn usage(&self) -> Option<Usage> {
         self.usage
     }
 
-    /// The error the upstream reported inside its stream.
-    #[must_use]
-    pub fn error(&self) -> Option<&str> {
+    fn error(&self) -> Option<&str> {
         self.error.as_deref()
     }
 
-    /// True once a word, a finish or a usage report came: the upstream did serve.
-    #[must_use]
-    pub fn has_answer(&self) -> bool {
-        !self.choices.is_empty() || self.usage.is_some() || self.has_parts
+    fn has_answer(&self) -> bool {
+        !self.choices.is_empty() || !self.words.is_empty() || self.usage.is_some()
     }
 
-    /// True once the stream said that it is complete.
-    #[must_use]
-    pub fn is_complete(&self) -> bool {
-        self.done
-            || self.has_final_usage
-            || (!self.choices.is_empty() && self.choices.iter().all(|choice| choice.finished))
+    fn is_complete(&self) -> bool {
+        let all_finished = !self.choices.is_empty() && self.choices.iter().all(|(_, finished)| *finished);
+        self.done || self.has_final_usage || all_finished
     }
 
-    /// True if events passed that were too large to count.
-    #[must_use]
-    pub const fn has_parts(&self) -> bool {
-        self.has_parts
-    }
-
-    /// The model as the upstream named it.
-    #[must_use]
-    pub fn served_model(&self) -> Option<&str> {
+    fn served_model(&self) -> Option<&str> {
         self.head.as_ref().map(|head| head.model.as_str()).filter(|model| !model.is_empty())
     }
 
-    /// The events with which the gateway ends a stream itself: `finish_reason` `length`, usage, `[DONE]`.
-    #[must_use]
-    pub fn ending(&self, stopped: Stopped, usage: &Usage, fallback_id: &str, model: &str, now: i64) -> Bytes {
+    /// `finish_reason` `length`, usage, `[DONE]`.
+    fn ending(&self, ending: Ending<'_>) -> Bytes {
         let head = self.head.clone().unwrap_or_else(|| Head {
-            id: format!("chatcmpl-{fallback_id}"),
-            created: now,
-            model: model.to_owned(),
+            id: format!("chatcmpl-{}", ending.id),
+            created: ending.now,
+            model: ending.model.to_owned(),
         });
-        let open: Vec<u64> = self.choices.iter().filter(|choice| !choice.finished).map(|choice| choice.index).collect();
+        let open: Vec<u64> = self.choices.iter().filter(|(_, finished)| !finished).map(|(index, _)| *index).collect();
         let open = if open.is_empty() { vec![0] } else { open };
-        let choices: Vec<_> =
-            open.iter().map(|index| json!({"index": index, "delta": {}, "finish_reason": "length"})).collect();
-        let usage = json!({
-            "prompt_tokens": usage.prompt_tokens(),
-            "completion_tokens": usage.completion_tokens(),
-            "total_tokens": usage.total_tokens(),
-        });
+        let choice = |index: u64| {
+            if self.is_text {
+                json!({"index": index, "text": "", "logprobs": null, "finish_reason": "length"})
+            } else {
+                json!({"index": index, "delta": {}, "finish_reason": "length"})
+            }
+        };
+        let object = if self.is_text { "text_completion" } else { "chat.completion.chunk" };
         let mut chunk = json!({
-            "id": head.id, "object": "chat.completion.chunk", "created": head.created, "model": head.model,
-            "choices": choices, "x_tollgate": {"stopped": stopped.as_str()},
+            "id": head.id, "object": object, "created": head.created, "model": head.model,
+            "choices": open.into_iter().map(choice).collect::<Vec<_>>(), "x_tollgate": {"stopped": ending.stopped.as_str()},
+        });
+        let usage = json!({
+            "prompt_tokens": ending.usage.prompt_tokens(), "completion_tokens": ending.usage.completion_tokens(),
+            "total_tokens": ending.usage.total_tokens(),
         });
         let mut text = String::new();
         if self.hide_usage {
             chunk["usage"] = usage;
-            text.push_str(&format!("data: {chunk}\n\n"));
+            let _ = write!(text, "data: {chunk}\n\n");
         } else {
-            text.push_str(&format!("data: {chunk}\n\n"));
+            let _ = write!(text, "data: {chunk}\n\n");
             chunk["choices"] = json!([]);
             chunk["usage"] = usage;
-            text.push_str(&format!("data: {chunk}\n\n"));
+            let _ = write!(text, "data: {chunk}\n\n");
         }
         text.push_str("data: [DONE]\n\n");
         Bytes::from(text)
     }
-}
-
-/// Appends the words of a JSON value: a string's text, else (parts of a provider's own) the JSON itself.
-fn push_words(count: &mut RunningCount, value: &str) {
-    if value == "null" {
-        return;
-    }
-    match serde_json::from_str::<String>(value) {
-        Ok(text) => count.push(&text),
-        Err(_) => count.push(value),
-    }
-}
-
-/// The message of an error object or text.
-fn message_of(error: &str) -> String {
-    #[derive(Deserialize)]
-    struct Message {
-        message: String,
-    }
-    serde_json::from_str::<Message>(error)
-        .map(|error| error.message)
-        .or_else(|_| serde_json::from_str::<String>(error))
-        .unwrap_or_else(|_| "an error without a message".to_owned())
-}
-
-/// The last `"usage": {...}` in the last bytes of an event too large to hold.
-fn usage_in_tail(tail: &[u8]) -> Option<Usage> {
-    let at = memchr::memmem::rfind(tail, b"\"usage\"")?;
-    let after = tail[at + 7..].trim_ascii_start().strip_prefix(b":")?;
-    let value = serde_json::Deserializer::from_slice(after).into_iter::<serde_json::Value>().next()?.ok()?;
-    usage::from_openai(&value)
 }
 
 #[derive(Deserialize)]
@@ -378,6 +292,7 @@ struct Function<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dialect::watch::Stopped;
     use crate::wire::sse::Splitter;
 
     fn watch(text: &str, include_usage: bool) -> (Watcher, String) {
@@ -401,7 +316,7 @@ mod tests {
     #[test]
     fn words_of_every_kind_count() {
         let chunk = |delta: &str| format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{delta}}}]}}\n\n");
-        let count = |text: &str| watch(text, false).0.tokens();
+        let count = |text: &str| watch(text, false).0.words_mut().exact();
         assert_eq!(count(&chunk(r#"{"content":"Hello, world!"}"#)), 4);
         assert_eq!(count(&[chunk(r#"{"content":"Hello, wo"}"#), chunk(r#"{"content":"rld!"}"#)].concat()), 4);
         assert_eq!(count(&chunk(r#"{"reasoning_content":"Hello, world!","content":null}"#)), 4);
@@ -448,7 +363,7 @@ mod tests {
         let (watcher, relayed) = watch(&text, false);
         assert_eq!(relayed, text);
         assert_eq!(watcher.usage(), Some(Usage::of_tokens(9, 4)));
-        assert!(watcher.has_parts() && watcher.has_answer());
+        assert!(watcher.words().has_parts() && watcher.has_answer());
     }
 
     #[test]
@@ -456,7 +371,7 @@ mod tests {
         let text = "data: {\"id\":\"c9\",\"created\":5,\"model\":\"up\",\"choices\":[{\"index\":1,\"delta\":{\"content\":\"a\"}}]}\n\n";
         for include_usage in [false, true] {
             let (watcher, _) = watch(text, include_usage);
-            let end = watcher.ending(Stopped::Quota, &Usage::of_tokens(7, 1), "r", "m", 1);
+            let end = watcher.ending(Ending { stopped: Stopped::Quota, usage: Usage::of_tokens(7, 1), id: "r", model: "m", now: 1 });
             let end = String::from_utf8(end.to_vec()).unwrap();
             let events: Vec<&str> =
                 end.split_terminator("\n\n").map(|event| event.strip_prefix("data: ").unwrap()).collect();
