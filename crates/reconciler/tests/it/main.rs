@@ -1,6 +1,5 @@
 //! The ledger's protocol on a real Redis and a real Postgres, with the reconciler's passes in between.
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, reason = "tests fail by panicking and print their counts")]
-#![expect(missing_docs, reason = "tests say what they show by their names")]
 
 mod life;
 mod model;

@@ -1,0 +1,43 @@
+//! What every request shares.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use domain::api_key::SecretKey;
+use quota::Quota;
+use store::Store;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::catalog::Catalog;
+use crate::config::Config;
+use crate::keys::KeyCache;
+
+/// The gateway's parts, shared by all requests.
+pub struct App {
+    /// Flags.
+    pub config: Config,
+    /// Hashes keys.
+    pub secret: SecretKey,
+    /// Postgres, for readiness.
+    pub store: Store,
+    /// Freezes.
+    pub quota: Quota,
+    /// Keys in memory.
+    pub keys: Arc<KeyCache>,
+    /// Models in memory.
+    pub catalog: Arc<Catalog>,
+    /// Every request that is admitted or may be: its accounting outlives its client.
+    pub calls: TaskTracker,
+    /// Cancelled when running streams must end.
+    pub ending: CancellationToken,
+    /// False from the first moment of a shutdown.
+    pub accepting: AtomicBool,
+}
+
+impl App {
+    /// May a load balancer send requests here?
+    pub async fn is_ready(&self) -> bool {
+        self.accepting.load(Ordering::Acquire) && self.quota.is_ready().await
+    }
+}

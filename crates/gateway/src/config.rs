@@ -1,0 +1,116 @@
+//! Command-line flags, each with an environment variable.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use clap::Parser;
+
+/// The data plane of Tollgate: relays calls to language models and takes their price out of the caller's quota.
+#[derive(Debug, Clone, Parser)]
+#[command(name = "tollgate-gateway", version)]
+pub struct Config {
+    /// Address for callers: `/v1/...`, `/healthz`, `/readyz`.
+    #[arg(long, env = "TOLLGATE_LISTEN", default_value = "0.0.0.0:8080")]
+    pub listen: SocketAddr,
+    /// Address for Prometheus: `/metrics`.
+    #[arg(long, env = "TOLLGATE_METRICS_LISTEN", default_value = "127.0.0.1:9080")]
+    pub metrics_listen: SocketAddr,
+    /// PostgreSQL, `postgres://user:password@host:port/database`.
+    #[arg(long, env = "DATABASE_URL", hide_env_values = true)]
+    pub database_url: String,
+    /// Redis, `redis://host:port`.
+    #[arg(long, env = "REDIS_URL", hide_env_values = true)]
+    pub redis_url: String,
+    /// The deployment's secret key: 32 bytes in base64, the same for every service.
+    #[arg(long, env = "TOLLGATE_SECRET_KEY", hide_env_values = true)]
+    pub secret_key: String,
+    /// This gateway's name in Redis, Postgres and logs; at most 64 of a-z, A-Z, 0-9, `_`, `-` and `.`. Random where none is given.
+    #[arg(long, env = "TOLLGATE_GATEWAY_ID", value_parser = gateway_id)]
+    pub gateway_id: Option<String>,
+    /// Connections to PostgreSQL at most.
+    #[arg(long, env = "TOLLGATE_DATABASE_CONNECTIONS", default_value_t = 16, value_parser = clap::value_parser!(u32).range(2..=1000))]
+    pub database_connections: u32,
+    /// Connections from callers at most; more wait.
+    #[arg(long, env = "TOLLGATE_CONNECTIONS", default_value_t = 10_000, value_parser = positive)]
+    pub connections: usize,
+    /// Seconds for a request's head to arrive.
+    #[arg(long, env = "TOLLGATE_HEADER_TIMEOUT_S", default_value = "10", value_parser = seconds)]
+    pub header_timeout_s: Duration,
+    /// Bytes of a request's head at most.
+    #[arg(long, env = "TOLLGATE_HEADER_BYTES", default_value_t = 64 * 1024, value_parser = positive)]
+    pub header_bytes: usize,
+    /// Seconds for a request's body to arrive.
+    #[arg(long, env = "TOLLGATE_BODY_TIMEOUT_S", default_value = "30", value_parser = seconds)]
+    pub body_timeout_s: Duration,
+    /// Bytes of a request's body at most.
+    #[arg(long, env = "TOLLGATE_BODY_BYTES", default_value_t = 32 * 1024 * 1024, value_parser = positive)]
+    pub body_bytes: usize,
+    /// Bytes of an answer that is not streamed at most.
+    #[arg(long, env = "TOLLGATE_REPLY_BYTES", default_value_t = 64 * 1024 * 1024, value_parser = positive)]
+    pub reply_bytes: usize,
+    /// Seconds that a client may stop reading before it counts as gone.
+    #[arg(long, env = "TOLLGATE_CLIENT_STALL_S", default_value = "60", value_parser = seconds)]
+    pub client_stall_s: Duration,
+    /// Seconds between turning unready on SIGTERM and no longer accepting connections, for load balancers to notice.
+    #[arg(long, env = "TOLLGATE_UNREADY_S", default_value = "0", value_parser = seconds)]
+    pub unready_s: Duration,
+    /// Seconds that running requests get on SIGTERM before their streams are ended.
+    #[arg(long, env = "TOLLGATE_DRAIN_S", default_value = "20", value_parser = seconds)]
+    pub drain_s: Duration,
+    /// Seconds after which cached keys and the catalog are read again, should a notification be lost.
+    #[arg(long, env = "TOLLGATE_CACHE_S", default_value = "5", value_parser = seconds)]
+    pub cache_s: Duration,
+    /// What is logged, such as `info` or `tollgate_gateway=debug`.
+    #[arg(long, env = "TOLLGATE_LOG", default_value = "info")]
+    pub log: String,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    match text.parse::<u64>() {
+        Ok(seconds) if seconds <= 86_400 => Ok(Duration::from_secs(seconds)),
+        _ => Err("must be a whole number of seconds, at most 86400".to_owned()),
+    }
+}
+
+fn positive(text: &str) -> Result<usize, String> {
+    match text.parse::<usize>() {
+        Ok(number) if number > 0 => Ok(number),
+        _ => Err("must be a whole number of at least 1".to_owned()),
+    }
+}
+
+fn gateway_id(text: &str) -> Result<String, String> {
+    let fits = (1..=64).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b));
+    if fits { Ok(text.to_owned()) } else { Err("must be 1 to 64 of a-z, A-Z, 0-9, `_`, `-` and `.`".to_owned()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    const NEEDED: [&str; 7] =
+        ["tollgate-gateway", "--database-url", "postgres://x", "--redis-url", "redis://x", "--secret-key", "x"];
+
+    #[test]
+    fn every_flag_has_an_environment_variable() {
+        for argument in Config::command().get_arguments().filter(|a| !matches!(a.get_id().as_str(), "help" | "version"))
+        {
+            assert!(argument.get_env().is_some(), "{}", argument.get_id());
+        }
+        assert_eq!(Config::try_parse_from(NEEDED).unwrap().drain_s, Duration::from_secs(20));
+    }
+
+    #[test]
+    fn wrong_values_stop_the_start() {
+        for wrong in [
+            ["--drain-s", "-1"],
+            ["--drain-s", "1.5"],
+            ["--connections", "0"],
+            ["--gateway-id", "a b"],
+            ["--listen", "nowhere"],
+        ] {
+            assert!(Config::try_parse_from(NEEDED.into_iter().chain(wrong)).is_err(), "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! OpenAI Chat Completions.
+
+pub mod prompt;
+pub mod reply;
+pub mod request;
+pub mod stream;

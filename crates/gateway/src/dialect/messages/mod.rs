@@ -1,0 +1,4 @@
+//! Anthropic Messages.
+
+pub mod request;
+pub mod stream;

@@ -1,0 +1,4 @@
+//! OpenAI Responses.
+
+pub mod request;
+pub mod stream;

@@ -1,0 +1,230 @@
+//! What a request may cost, before it is sent.
+
+use std::sync::Arc;
+
+use domain::Amount;
+use domain::estimate::{Estimator, ModelOutput};
+use domain::price::{Multiplier, Tariff};
+use domain::usage::{Kind, Usage};
+
+use crate::catalog::{Model, Target};
+use crate::dialect::asked::Asked;
+use crate::dialect::{Dialect, field};
+use crate::error::ApiError;
+use crate::life::Call;
+
+/// Bodies beyond this size are counted on a thread of their own, so that nobody else's stream waits.
+const COUNT_INLINE_MAX: usize = 32 * 1024;
+
+/// Everything decided about a request before its freeze.
+#[derive(Debug)]
+pub struct Plan {
+    /// The model.
+    pub model: Arc<Model>,
+    /// The targets that can serve it, by priority.
+    pub targets: Vec<Arc<Target>>,
+    /// Prices at the dearest of the targets, prompt, maximum, choices.
+    pub estimator: Estimator,
+    /// Tokens of the input.
+    pub prompt_tokens: u64,
+    /// What is to be frozen.
+    pub want: Amount,
+    /// What must be frozen at least.
+    pub need: Amount,
+}
+
+impl Plan {
+    fn new(
+        model: Arc<Model>,
+        targets: Vec<Arc<Target>>,
+        estimator: Estimator,
+        prompt_tokens: u64,
+    ) -> Result<Self, ApiError> {
+        let unpriced = |error| {
+            tracing::warn!(model = model.name, %error, "a request for a model that is not fully priced was refused");
+            ApiError::model_not_found(&model.name)
+        };
+        let estimate = estimator.estimate().map_err(unpriced)?;
+        // A call that costs nothing is admitted like any other, and settled with nothing.
+        let least = Amount::new(1).unwrap_or_default();
+        Ok(Self {
+            targets,
+            estimator,
+            prompt_tokens,
+            want: estimate.want.max(least),
+            need: estimate.need.max(least),
+            model,
+        })
+    }
+
+    /// Can the freeze grow while the answer is streamed?
+    #[must_use]
+    pub const fn is_extendable(&self) -> bool {
+        self.estimator.extendable
+    }
+
+    /// What the prompt and `output` tokens of all choices together cost, with the safety factor, at the dearest target.
+    #[must_use]
+    pub fn cost_of(&self, output: u64) -> Amount {
+        let together = Estimator { choices: 1, ..self.estimator };
+        together.cost_of(output).unwrap_or(Amount::MAX)
+    }
+
+    /// Answer tokens of all choices together at most.
+    #[must_use]
+    pub fn ceiling(&self) -> u64 {
+        self.estimator.output_ceiling().saturating_mul(self.estimator.choices.max(1))
+    }
+
+    /// The maximum for each choice that `frozen` pays, where that is less than the one asked for and nothing can be
+    /// added later.
+    #[must_use]
+    pub fn lowered_max(&self, frozen: Amount) -> Option<u64> {
+        if self.estimator.extendable || frozen >= self.want {
+            return None;
+        }
+        self.estimator.max_tokens_affordable(frozen).ok().map(|paid| paid.max(1))
+    }
+}
+
+/// Plans a request.
+///
+/// # Errors
+/// The model is not to be had for this key, or a field can't be used.
+pub async fn plan(call: &Arc<Call>) -> Result<Plan, ApiError> {
+    let asked = &call.asked;
+    let snapshot = call.app.catalog.snapshot();
+    let unknown = || ApiError::model_not_found(&asked.model);
+    let model = snapshot
+        .model(&asked.model)
+        .filter(|model| call.dialect.serves(model) && call.caller.may_use(&model.name))
+        .ok_or_else(unknown)?;
+    let targets: Vec<_> = model.targets.iter().filter(|target| call.dialect.is_spoken_by(target)).cloned().collect();
+    let (prices, weights) = model.prices_at(call.context.started_at).ok_or_else(unknown)?;
+    let dearest = targets.iter().map(|target| target.multiplier).max().ok_or_else(unknown)?;
+    let tariff =
+        Tariff { unit: call.caller.context.unit, prices, weights, tenant: call.caller.multiplier, target: dearest };
+    tariff.require(call.dialect.kinds()).map_err(|error| {
+        tracing::warn!(request_id = %call.context.id, model = model.name, %error, "a request for a model that is not fully priced was refused");
+        unknown()
+    })?;
+    let prompt_tokens = count(call, model).await?;
+    let factor = call.caller.safety_factor.unwrap_or(model.safety_factor);
+    let estimator = estimator(model, tariff, factor, prompt_tokens, (call.dialect, asked));
+    Plan::new(Arc::clone(model), targets, estimator, prompt_tokens)
+}
+
+fn estimator(
+    model: &Model,
+    tariff: Tariff,
+    factor: Multiplier,
+    prompt_tokens: u64,
+    (dialect, asked): (Dialect, &Asked),
+) -> Estimator {
+    let mut prompt = Usage { requests: 1, ..Usage::default() };
+    let kind = tariff.dearest(dialect.prompt_kinds()).ok().flatten().unwrap_or(Kind::Input);
+    prompt.set(kind, prompt_tokens);
+    Estimator {
+        tariff,
+        factor,
+        model: ModelOutput {
+            max_output_tokens: if dialect == Dialect::Embeddings { 0 } else { model.max_output_tokens },
+            freeze_output_tokens: model.freeze_output_tokens,
+            p90_output_tokens: None,
+        },
+        prompt,
+        asked_max: asked.max_tokens,
+        choices: asked.n,
+        audio_output: false,
+        extendable: asked.stream && !model.hidden_reasoning && !tariff.is_fixed(),
+    }
+}
+
+async fn count(call: &Arc<Call>, model: &Arc<Model>) -> Result<u64, ApiError> {
+    fn count_body(dialect: Dialect, body: &[u8], model: &Model) -> Result<u64, field::BadField> {
+        dialect.count(&field::object(body)?, &model.tokenizer, model.context_window)
+    }
+    let dialect = call.dialect;
+    if call.body.len() <= COUNT_INLINE_MAX {
+        return Ok(count_body(dialect, &call.body, model)?);
+    }
+    let (body, model) = (call.body.clone(), Arc::clone(model));
+    let counted = tokio::task::spawn_blocking(move || count_body(dialect, &body, &model)).await;
+    Ok(counted.map_err(|error| {
+        tracing::error!(request_id = %call.context.id, %error, "the prompt could not be counted");
+        ApiError::internal()
+    })??)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokens::Tokenizer;
+    use domain::price::Prices;
+    use domain::{ModelId, Unit};
+    use serde_json::json;
+
+    fn planned(prices: serde_json::Value, stream: bool, max_tokens: Option<u64>, n: u64) -> Plan {
+        let model = Model {
+            id: ModelId::from_uuid(uuid::Uuid::nil()),
+            name: "m".to_owned(),
+            mode: "chat".to_owned(),
+            tokenizer: Arc::new(Tokenizer::Bytes),
+            context_window: 128_000,
+            max_output_tokens: 4_000,
+            freeze_output_tokens: 1_000,
+            hidden_reasoning: false,
+            safety_factor: Multiplier::ONE,
+            created: 0,
+            prices: Vec::new(),
+            targets: Vec::new(),
+        };
+        let prices: Prices = serde_json::from_value(prices).unwrap();
+        let tariff = Tariff {
+            unit: Unit::Credit,
+            prices,
+            tenant: Multiplier::ONE,
+            target: Multiplier::ONE,
+            ..Tariff::default()
+        };
+        let body = json!({"model": "m", "stream": stream, "max_tokens": max_tokens, "n": n}).to_string();
+        let asked = crate::dialect::chat::request::read(&field::object(body.as_bytes()).unwrap()).unwrap();
+        let estimator = estimator(&model, tariff, Multiplier::ONE, 100, (Dialect::Chat, &asked));
+        Plan::new(Arc::new(model), Vec::new(), estimator, 100).unwrap()
+    }
+
+    /// One unit a token.
+    fn by_token() -> serde_json::Value {
+        json!({"input": "0.01", "output": "0.01"})
+    }
+
+    #[test]
+    fn want_and_need_follow_what_can_be_added_later() {
+        let units = |plan: &Plan| (plan.want.units(), plan.need.units());
+        assert_eq!(units(&planned(by_token(), false, None, 1)), (4_100, 116));
+        assert_eq!(units(&planned(by_token(), false, Some(50), 1)), (150, 116));
+        assert_eq!(units(&planned(by_token(), false, Some(5), 1)), (105, 105));
+        assert_eq!(units(&planned(by_token(), false, Some(1_000_000), 1)), (4_100, 116));
+        assert_eq!(units(&planned(by_token(), true, None, 1)), (1_100, 116));
+        assert_eq!(units(&planned(by_token(), true, Some(50), 1)), (150, 116));
+        assert_eq!(units(&planned(by_token(), false, Some(50), 4)), (300, 164));
+        assert_eq!(units(&planned(by_token(), false, None, 100)), (400_100, 1_700));
+        let fixed = json!({"per_request": "0.1"});
+        assert_eq!(units(&planned(fixed.clone(), false, None, 1)), (10_000_000, 10_000_000));
+        assert_eq!(units(&planned(fixed, true, None, 1)), (10_000_000, 10_000_000));
+        assert_eq!(units(&planned(json!({"input": "0", "output": "0"}), false, None, 1)), (1, 1));
+    }
+
+    #[test]
+    fn the_maximum_is_lowered_to_what_the_freeze_pays() {
+        let lowered = |plan: &Plan, units| plan.lowered_max(Amount::new(units).unwrap());
+        let plan = planned(by_token(), false, None, 1);
+        assert_eq!(lowered(&plan, 4_100), None);
+        assert_eq!(lowered(&plan, 4_099), Some(3_999));
+        assert_eq!(lowered(&plan, 116), Some(16));
+        let several = planned(by_token(), false, None, 4);
+        assert_eq!(lowered(&several, 16_099), Some(3_999));
+        assert_eq!(lowered(&several, 164), Some(16));
+        assert_eq!(lowered(&planned(by_token(), true, None, 1), 116), None);
+    }
+}

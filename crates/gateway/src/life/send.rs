@@ -1,0 +1,235 @@
+//! To a target, and to the next one where the first did not begin to answer: all under one freeze.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::{Bytes, BytesMut};
+use domain::record::Attempt;
+use futures_util::StreamExt;
+use rand::Rng;
+
+use crate::catalog::Target;
+use crate::dialect::asked::Changes;
+use crate::dialect::watch::Watch;
+use crate::error::ApiError;
+use crate::life::account::Books;
+use crate::life::{Call, Reply};
+use crate::upstream::refusal::{self, Refusal};
+use crate::upstream::{self, Answer, BodyStream};
+use crate::wire::sse::{Piece, Splitter};
+
+/// Of an error's body as much is read, and no longer.
+const ERROR_BYTES: usize = 64 * 1024;
+const ERROR_WITHIN: Duration = Duration::from_secs(5);
+
+/// An upstream that began to answer.
+pub enum Served {
+    /// Event by event.
+    Stream(Box<Stream>),
+    /// All at once.
+    Whole(Whole),
+}
+
+/// A stream whose first event is here.
+pub struct Stream {
+    /// What is still to come.
+    pub body: BodyStream,
+    /// Splits it.
+    pub splitter: Splitter,
+    /// Has seen none of the pieces yet.
+    pub watcher: Box<dyn Watch>,
+    /// What came so far.
+    pub pieces: Vec<Piece>,
+    /// The body has ended already.
+    pub ended: bool,
+}
+
+/// A whole answer.
+pub struct Whole {
+    /// As it came.
+    pub body: Bytes,
+}
+
+/// Why nobody serves.
+pub enum SendEnd {
+    /// The client has gone.
+    ClientLeft,
+    /// What the client is to read.
+    Failed(ApiError),
+}
+
+/// Sends the request to one target after the other until one begins to answer.
+///
+/// # Errors
+/// The client left, or the last target's failure.
+pub async fn send(call: &Arc<Call>, books: &mut Books, reply: &mut Reply) -> Result<Served, SendEnd> {
+    let (abort, ending) = (books.freeze.abort_signal(), call.app.ending.clone());
+    tokio::select! {
+        biased;
+        () = reply.closed() => Err(SendEnd::ClientLeft),
+        () = abort.cancelled() => Err(SendEnd::Failed(ApiError::ledger_unavailable())),
+        () = ending.cancelled() => Err(SendEnd::Failed(ApiError::shutting_down())),
+        served = attempts(call, books) => served.map_err(SendEnd::Failed),
+    }
+}
+
+async fn attempts(call: &Call, books: &mut Books) -> Result<Served, ApiError> {
+    let lowered_max = books.plan.lowered_max(books.freeze.amount());
+    books.lowered_max = lowered_max;
+    let mut last = ApiError::upstream_error("No target serves this model.");
+    for target in in_order(&books.plan.targets) {
+        let changes = Changes {
+            upstream_model: &target.upstream_model,
+            lowered_max,
+            hidden_reasoning: books.plan.model.hidden_reasoning,
+        };
+        let body = call.dialect.rewrite(&call.body, &call.asked, changes)?;
+        books.attempts.push(Attempt { target: target.id, status: None, ms: 0, error: Some("given up".to_owned()) });
+        let began = Instant::now();
+        let tried = attempt(call, books, &target, body, began).await;
+        if let Some(entry) = books.attempts.last_mut() {
+            entry.ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+            entry.error = tried.as_ref().err().map(|refusal| refusal.reason.clone());
+        }
+        match tried {
+            Ok(served) => {
+                books.serving = Some(target);
+                return Ok(served);
+            }
+            Err(refusal) => {
+                tracing::warn!(request_id = %call.context.id, target = %target.id, reason = refusal.reason, next = refusal.next, "an upstream did not serve");
+                last = refusal.error;
+                if !refusal.next {
+                    break;
+                }
+            }
+        }
+    }
+    Err(last)
+}
+
+/// By priority; among equals at random by weight.
+fn in_order(targets: &[Arc<Target>]) -> Vec<Arc<Target>> {
+    let mut rng = rand::rng();
+    let mut left: Vec<_> = targets.to_vec();
+    let mut ordered = Vec::with_capacity(left.len());
+    while let Some(priority) = left.iter().map(|target| target.priority).min() {
+        let sum: u32 =
+            left.iter().filter(|target| target.priority == priority).map(|target| target.weight.max(1)).sum();
+        let mut ticket = rng.random_range(0..sum.max(1));
+        let drawn = left.iter().position(|target| {
+            if target.priority != priority {
+                return false;
+            }
+            let weight = target.weight.max(1);
+            let hit = ticket < weight;
+            ticket = ticket.saturating_sub(weight);
+            hit
+        });
+        ordered.push(left.remove(drawn.unwrap_or_default()));
+    }
+    ordered
+}
+
+async fn attempt(
+    call: &Call,
+    books: &mut Books,
+    target: &Target,
+    body: String,
+    began: Instant,
+) -> Result<Served, Refusal> {
+    let key = target.upstream.key.as_deref();
+    let answer = upstream::post(target, call, body).await;
+    let answer = answer.map_err(|failure| refusal::of_failure(&failure, key))?;
+    let status = answer.status;
+    books.upstream_status = Some(status.as_u16());
+    if let Some(entry) = books.attempts.last_mut() {
+        entry.status = Some(status.as_u16());
+    }
+    metrics::histogram!("tollgate_gateway_upstream_head_seconds").record(began.elapsed());
+    if !status.is_success() {
+        let (retry_after_s, said) = (answer.retry_after_s(), beginning(answer).await);
+        return Err(refusal::of_status(status, retry_after_s, &said, key));
+    }
+    match answer.media_type().as_str() {
+        "text/event-stream" if call.asked.stream => {
+            first_event(call, books, answer, target).await.map(Box::new).map(Served::Stream)
+        }
+        "text/html" => Err(refusal::of_garbage("HTML instead of an answer")),
+        _ => whole(answer, target, call.app.config.reply_bytes).await.map(Served::Whole),
+    }
+}
+
+/// The beginning of an error's body.
+async fn beginning(mut answer: Answer) -> Bytes {
+    let mut said = BytesMut::new();
+    let read = async {
+        while let Some(Ok(chunk)) = answer.body.next().await {
+            said.extend_from_slice(&chunk[..chunk.len().min(ERROR_BYTES - said.len())]);
+            if said.len() == ERROR_BYTES {
+                break;
+            }
+        }
+    };
+    let _ = tokio::time::timeout(ERROR_WITHIN, read).await;
+    said.freeze()
+}
+
+/// Waits for the first event that says something, so that an error in it can still become a status.
+async fn first_event(call: &Call, books: &Books, answer: Answer, target: &Target) -> Result<Stream, Refusal> {
+    let watcher = || call.dialect.watcher(&books.plan.model.tokenizer, &call.asked);
+    let mut stream = Stream {
+        body: answer.body,
+        splitter: Splitter::default(),
+        watcher: watcher(),
+        pieces: Vec::new(),
+        ended: false,
+    };
+    let key = target.upstream.key.as_deref();
+    let mut peek = watcher();
+    loop {
+        let from = stream.pieces.len();
+        match next(&mut stream.body, target.upstream.read_timeout).await? {
+            Some(chunk) => stream.splitter.push(chunk, &mut stream.pieces),
+            None => {
+                stream.ended = true;
+                stream.pieces.extend(stream.splitter.finish());
+            }
+        }
+        let fresh = &stream.pieces[from..];
+        for piece in fresh {
+            peek.see(piece);
+        }
+        if let Some(error) = peek.error().filter(|_| !peek.has_answer()) {
+            return Err(refusal::of_error_in_success(error, key));
+        }
+        if fresh.iter().any(|piece| {
+            matches!(piece, Piece::Part { .. }) || matches!(piece, Piece::Event { data, .. } if !data.is_empty())
+        }) {
+            return Ok(stream);
+        }
+        if stream.ended {
+            return Err(refusal::of_garbage("a stream without an event"));
+        }
+    }
+}
+
+async fn whole(mut answer: Answer, target: &Target, limit: usize) -> Result<Whole, Refusal> {
+    let mut body = BytesMut::new();
+    while let Some(chunk) = next(&mut answer.body, target.upstream.read_timeout).await? {
+        if body.len() + chunk.len() > limit {
+            return Err(refusal::of_garbage("an answer larger than the gateway's limit"));
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(Whole { body: body.freeze() })
+}
+
+async fn next(body: &mut BodyStream, within: Duration) -> Result<Option<Bytes>, Refusal> {
+    match tokio::time::timeout(within, body.next()).await {
+        Ok(Some(Ok(chunk))) => Ok(Some(chunk)),
+        Ok(None) => Ok(None),
+        Ok(Some(Err(error))) => Err(refusal::of_failure(&upstream::Failure::Broken(error.to_string()), None)),
+        Err(_) => Err(refusal::of_failure(&upstream::Failure::Timeout, None)),
+    }
+}

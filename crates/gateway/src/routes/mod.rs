@@ -1,0 +1,6 @@
+//! The handlers, thin: read, hand over, answer.
+
+pub mod health;
+pub mod models;
+pub mod paid;
+pub mod quota;

@@ -1,0 +1,37 @@
+//! Every `POST` that costs something.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::response::Response;
+use http::HeaderMap;
+
+use crate::app::App;
+use crate::auth::Authenticated;
+use crate::dialect::{Dialect, field};
+use crate::error::ApiError;
+use crate::life::{self, Call};
+use crate::{body, upstream};
+
+/// Reads the request and starts its life.
+pub async fn post(
+    dialect: Dialect,
+    State(app): State<Arc<App>>,
+    Authenticated { caller, context }: Authenticated,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    let read = async {
+        let body = body::read(body, app.config.body_bytes, app.config.body_timeout_s).await?;
+        let asked = dialect.read(&field::object(&body)?)?;
+        Ok::<_, ApiError>((body, asked))
+    };
+    match read.await {
+        Ok((body, asked)) => {
+            let passed = upstream::passed(&headers);
+            life::start(Call { app, caller, context, dialect, passed, body, asked }).await
+        }
+        Err(error) => error.to_response(&context),
+    }
+}

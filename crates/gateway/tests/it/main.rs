@@ -1,0 +1,15 @@
+//! The gateway as a black box: real Redis and Postgres, a simulated provider that keeps its own books.
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+mod charges;
+mod failover;
+mod guard;
+mod house;
+mod keys;
+mod plain;
+mod quota;
+mod routes;
+mod sse;
+mod streams;
+mod upstream_faults;
+mod wire;

@@ -1,0 +1,124 @@
+//! Everything the data plane must know of a key: who it belongs to, what it may do, which budgets apply.
+
+use domain::{Amount, KeyId, ProjectId, TenantId, Unit};
+use sqlx::PgConnection;
+use time::OffsetDateTime;
+
+use crate::Error;
+
+/// A key with its project and tenant, as they stand in Postgres.
+#[derive(Debug, Clone)]
+pub struct KeyContext {
+    /// The tenant that pays.
+    pub tenant_id: TenantId,
+    /// The key's project.
+    pub project_id: ProjectId,
+    /// The key.
+    pub key_id: KeyId,
+    /// `active`, `disabled` or `deleted`.
+    pub key_status: String,
+    /// `active` or `archived`.
+    pub project_status: String,
+    /// `active`, `suspended` or `closed`.
+    pub tenant_status: String,
+    /// What the tenant is metered in.
+    pub unit: Unit,
+    /// The tenant's time zone, an IANA name.
+    pub time_zone: String,
+    /// The factor on every price, a decimal with 4 places.
+    pub multiplier: String,
+    /// The models this key may use; none: every model.
+    pub models: Option<Vec<String>>,
+    /// The addresses this key may be used from, in CIDR form; none: everywhere.
+    pub ip_ranges: Option<Vec<String>>,
+    /// The key's own safety factor on estimates, a decimal with 4 places.
+    pub safety_factor: Option<String>,
+    /// After this instant the key is invalid.
+    pub expires_at: Option<OffsetDateTime>,
+    /// The tenant has neither credit line nor overdraft, by its own wish.
+    pub hard_stop: bool,
+    /// The key's budget in each period; none without one.
+    pub key_budget: Option<Amount>,
+    /// The project's budget in each period.
+    pub project_budget: Option<Amount>,
+    /// The period of the key's budget: `day`, `week`, `month` or `year`; none without a budget.
+    pub key_budget_period: Option<String>,
+    /// The period of the project's budget.
+    pub project_budget_period: Option<String>,
+}
+
+struct Row {
+    id: uuid::Uuid,
+    project_id: uuid::Uuid,
+    tenant_id: uuid::Uuid,
+    key_status: String,
+    project_status: String,
+    tenant_status: String,
+    unit: String,
+    time_zone: String,
+    multiplier: String,
+    models: Option<Vec<String>>,
+    ip_ranges: Option<Vec<String>>,
+    safety_factor: Option<String>,
+    expires_at: Option<OffsetDateTime>,
+    hard_stop: bool,
+    key_budget: Option<i64>,
+    project_budget: Option<i64>,
+    key_budget_period: Option<String>,
+    project_budget_period: Option<String>,
+}
+
+/// Looks a key up by the HMAC of its secret. `None` where no key has it.
+///
+/// # Errors
+/// `Unavailable`, or `Corrupt` for a unit this version does not know.
+pub async fn find(conn: &mut PgConnection, secret_hash: &[u8]) -> Result<Option<KeyContext>, Error> {
+    let row = sqlx::query_as!(
+        Row,
+        r#"SELECT k.id, k.project_id, k.tenant_id, k.status AS key_status, p.status AS project_status,
+                  t.status AS tenant_status, t.unit, t.time_zone, t.multiplier::text AS "multiplier!", k.models, k.ip_ranges,
+                  k.safety_factor::text AS safety_factor, k.expires_at,
+                  coalesce(t.settings ->> 'hard_stop' = 'true', false) AS "hard_stop!",
+                  k.budget_amount AS "key_budget: i64", p.budget_amount AS "project_budget: i64",
+                  k.budget_period AS key_budget_period, p.budget_period AS project_budget_period
+           FROM api_keys k JOIN projects p ON p.id = k.project_id JOIN tenants t ON t.id = k.tenant_id
+           WHERE k.secret_hash = $1"#,
+        secret_hash
+    )
+    .fetch_optional(conn)
+    .await?;
+    row.map(Row::into_context).transpose()
+}
+
+impl Row {
+    fn into_context(self) -> Result<KeyContext, Error> {
+        Ok(KeyContext {
+            tenant_id: TenantId::from_uuid(self.tenant_id),
+            project_id: ProjectId::from_uuid(self.project_id),
+            key_id: KeyId::from_uuid(self.id),
+            key_status: self.key_status,
+            project_status: self.project_status,
+            tenant_status: self.tenant_status,
+            unit: unit(&self.unit)?,
+            time_zone: self.time_zone,
+            multiplier: self.multiplier,
+            models: self.models,
+            ip_ranges: self.ip_ranges,
+            safety_factor: self.safety_factor,
+            expires_at: self.expires_at,
+            hard_stop: self.hard_stop,
+            key_budget: budget("api_keys.budget_amount", self.key_budget)?,
+            project_budget: budget("projects.budget_amount", self.project_budget)?,
+            key_budget_period: self.key_budget_period,
+            project_budget_period: self.project_budget_period,
+        })
+    }
+}
+
+fn budget(what: &'static str, units: Option<i64>) -> Result<Option<Amount>, Error> {
+    units.map(|units| Amount::new(units).map_err(|error| Error::corrupt(what, error))).transpose()
+}
+
+fn unit(text: &str) -> Result<Unit, Error> {
+    [Unit::Credit, Unit::Token].into_iter().find(|unit| unit.as_str() == text).ok_or_else(|| Error::corrupt("tenants.unit", text))
+}
