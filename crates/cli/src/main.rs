@@ -3,6 +3,8 @@
 //! One command per file, each a struct of flags with `run`. It talks to Postgres as the schema's owner or as a service,
 //! never to a running service, so that it works when nothing else does. To add a command: a file here and a variant.
 
+mod create_admin;
+mod create_service_token;
 mod migrate;
 
 use std::io::Write;
@@ -25,6 +27,10 @@ struct Cli {
 enum Command {
     /// Bring the database's schema up to this program's version. Safe to repeat and to run from several places at once.
     Migrate(migrate::Migrate),
+    /// Create a person who may do everything: the first administrator, or one more when nobody can sign in.
+    CreateAdmin(create_admin::CreateAdmin),
+    /// Make a token for a system such as a billing system, and print it.
+    CreateServiceToken(create_service_token::CreateServiceToken),
 }
 
 /// Where the database is.
@@ -47,6 +53,9 @@ impl Database {
     }
 }
 
+/// The likeliest cause of a statement that fails.
+const OLD_SCHEMA: &str = "the database refused: is its schema up to date (`tollgate migrate`)?";
+
 /// Writes one line to standard output.
 fn say(line: &str) -> anyhow::Result<()> {
     writeln!(std::io::stdout(), "{line}").context("can't write to standard output")
@@ -56,6 +65,8 @@ fn say(line: &str) -> anyhow::Result<()> {
 async fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Migrate(command) => command.run().await,
+        Command::CreateAdmin(command) => command.run().await,
+        Command::CreateServiceToken(command) => command.run().await,
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -64,3 +64,50 @@ fn errors_name_the_variable() {
     assert!(!unreachable.status.success());
     assert!(text(&unreachable.stderr).contains("DATABASE_URL"), "{}", text(&unreachable.stderr));
 }
+
+const SECRET_KEY: &str = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
+
+#[tokio::test]
+async fn creates_an_administrator_once() {
+    let database = Database::create().await.unwrap();
+    let create = |arguments: &[&str]| {
+        let url = database.app_url();
+        let common = ["create-admin", "--database-url", &url, "--email", "Ada@Example.com"];
+        tollgate(&[&common, arguments].concat())
+    };
+    let short = create(&["--password", "short"]);
+    assert!(text(&short.stderr).contains("at least 12"), "{}", text(&short.stderr));
+    assert!(text(&create(&[]).stderr).contains("TOLLGATE_ADMIN_PASSWORD"));
+    let made = create(&["--password", "correct horse battery"]);
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    let again = create(&["--password", "correct horse battery"]);
+    assert!(text(&again.stderr).contains("already"), "{}", text(&again.stderr));
+    assert!(create(&["--password", "correct horse battery", "--if-missing"]).status.success());
+
+    let rows = database.rows("SELECT email, role, status, password_hash FROM users").await.unwrap();
+    assert_eq!(rows.len(), 1);
+    assert_eq!((&rows[0]["email"], &rows[0]["role"]), (&"ada@example.com".into(), &"owner".into()));
+    assert!(rows[0]["password_hash"].as_str().unwrap().starts_with("$argon2id$"));
+    assert_eq!(database.value("SELECT action FROM audit_log WHERE actor = 'cli'").await.unwrap(), "user.create");
+}
+
+#[tokio::test]
+async fn makes_a_token_whose_secret_is_not_stored() {
+    let database = Database::create().await.unwrap();
+    let url = database.app_url();
+    let make = |arguments: &[&str]| {
+        let common = ["create-service-token", "--database-url", &url, "--secret-key", SECRET_KEY, "--name", "billing"];
+        tollgate(&[&common, arguments].concat())
+    };
+    let unknown = make(&["--scope", "tenants:destroy"]);
+    assert!(text(&unknown.stderr).contains("tenants:write"), "{}", text(&unknown.stderr));
+    assert!(!make(&[]).status.success());
+    let made = make(&["--scope", "tenants:write", "--scope", "usage:read", "--json"]);
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    let reply: serde_json::Value = serde_json::from_slice(&made.stdout).unwrap();
+    let secret = reply["secret"].as_str().unwrap();
+    assert!(secret.starts_with("tgs_"));
+    let row = &database.rows("SELECT * FROM service_tokens").await.unwrap()[0];
+    assert_eq!(row["scopes"], serde_json::json!(["tenants:write", "usage:read"]));
+    assert!(!row.to_string().contains(secret));
+}
