@@ -8,7 +8,9 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::{StatusCode, header};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use api_types::FieldError;
@@ -41,7 +43,7 @@ pub struct Json<T> {
     pub hash: [u8; 32],
 }
 
-impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
+impl<S: Send + Sync, T: DeserializeOwned + Serialize> FromRequest<S> for Json<T> {
     type Rejection = Error;
     async fn from_request(request: Request, state: &S) -> Result<Self> {
         if !is_json(request.headers().get(header::CONTENT_TYPE)) {
@@ -64,12 +66,7 @@ fn is_json(value: Option<&http::HeaderValue>) -> bool {
         && parts.all(|part| part.is_empty() || part.eq_ignore_ascii_case("charset=utf-8"))
 }
 
-fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
-    // serde would read an array as a struct, field by field.
-    if bytes.trim_ascii_start().first() == Some(&b'[') && serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok()
-    {
-        return Err(Error::field("body", "invalid_type", "must be a JSON object"));
-    }
+fn parse<T: DeserializeOwned + Serialize>(bytes: &[u8]) -> Result<T> {
     let reader = &mut serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(&mut *reader).map_err(|error| {
         let path = error.path().to_string();
@@ -77,7 +74,28 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
         if cause.is_data() { Error::fields(vec![field_error(&path, &cause.to_string())]) } else { invalid_json(&cause) }
     })?;
     reader.end().map_err(|cause| invalid_json(&cause))?;
-    Ok(value)
+    // serde reads an array as a struct, field by field: what is written must have the shape of what was read.
+    let written: Value = serde_json::from_slice(bytes).map_err(|cause| invalid_json(&cause))?;
+    let read = serde_json::to_value(&value).map_err(Error::internal)?;
+    match array_for_object(&written, &read, "") {
+        Some(field) => Err(Error::field(&field, "invalid_type", "must be a JSON object")),
+        None => Ok(value),
+    }
+}
+
+/// The path of the first array that was read as an object.
+fn array_for_object(written: &Value, read: &Value, path: &str) -> Option<String> {
+    match (written, read) {
+        (Value::Array(_), Value::Object(_)) => Some(if path.is_empty() { "body".to_owned() } else { path.to_owned() }),
+        (Value::Array(written), Value::Array(read)) => {
+            let mut pairs = written.iter().zip(read).enumerate();
+            pairs.find_map(|(index, (written, read))| array_for_object(written, read, &format!("{path}[{index}]")))
+        }
+        (Value::Object(written), Value::Object(read)) => {
+            written.iter().find_map(|(name, written)| array_for_object(written, read.get(name)?, &join(path, name)))
+        }
+        _ => None,
+    }
 }
 
 fn invalid_json(cause: &serde_json::Error) -> Error {
@@ -131,8 +149,10 @@ mod tests {
             ("", 400, "", "invalid_json"),
             ("{", 400, "", "invalid_json"),
             (r#"{"name":"a"} x"#, 400, "", "invalid_json"),
-            ("[]", 422, "body", "invalid_type"),
-            (r#"["a"]"#, 422, "body", "invalid_type"),
+            ("[]", 422, "name", "required"),
+            (r#"["a",null,"credit","UTC",{"kind":"month"},null,null]"#, 422, "body", "invalid_type"),
+            (r#"{"name":"a","plan":["5"]}"#, 422, "plan", "invalid_type"),
+            (r#"{"name":"a","period":["month",1]}"#, 422, "period", "invalid_type"),
             (r#""x""#, 422, "body", "invalid_type"),
             ("{}", 422, "name", "required"),
             (r#"{"name":7}"#, 422, "name", "invalid_type"),

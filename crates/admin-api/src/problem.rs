@@ -34,7 +34,7 @@ pub async fn finish(request: Request, next: Next) -> Response {
 fn document(error: &Error, request_id: String) -> Problem {
     let parts = error.parts();
     Problem {
-        r#type: format!("https://tollgate.dev/problems/{}", parts.code),
+        r#type: format!("urn:tollgate:problem:{}", parts.code),
         title: parts.status.canonical_reason().unwrap_or("Error").to_owned(),
         status: parts.status.as_u16(),
         code: parts.code.to_owned(),

@@ -58,7 +58,7 @@ pub async fn connect(config: Config) -> anyhow::Result<App> {
     let store = Store::connect(&main).await.context(wrong)?;
     let quota_store = Store::connect(&side).await.context(wrong)?;
     let name = format!("admin-{}", uuid::Uuid::now_v7().simple());
-    let quota = Quota::start(quota::Config::new(name, &config.redis_url), quota_store)
+    let quota = Quota::observe(quota::Config::new(name, &config.redis_url), quota_store)
         .await
         .context("REDIS_URL (--redis-url): Redis can't be used")?;
     App::new(config, store, quota)

@@ -23,6 +23,7 @@ use std::time::Duration;
 
 use ledger::Ledger;
 use store::Store;
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -82,21 +83,20 @@ impl Quota {
         Ok(Self::with(config, ledger, store))
     }
 
-    /// The same on a ledger that is connected already.
+    /// For services that read and push and admit nothing: connects and loads the scripts, but beats nothing, so that it
+    /// never counts as a gateway.
+    ///
+    /// # Errors
+    /// Why Redis can't be used.
+    pub async fn observe(config: Config, store: Store) -> Result<Self, Unavailable> {
+        let ledger = Ledger::connect(&config.ledger).await?;
+        Ok(Self { shared: share(config, ledger, store).0 })
+    }
+
+    /// The same as [`Quota::start`] on a ledger that is connected already.
     #[must_use]
     pub fn with(config: Config, ledger: Ledger, store: Store) -> Self {
-        let (queue, receivers) = recorder::queue();
-        let shared = Arc::new(Shared {
-            config,
-            ledger,
-            store,
-            live: live::Registry::default(),
-            last_postgres_beat: parking_lot::Mutex::new(tokio::time::Instant::now()),
-            recorder: queue,
-            stopping: AtomicBool::new(false),
-            stop: CancellationToken::new(),
-            tasks: TaskTracker::new(),
-        });
+        let (shared, receivers) = share(config, ledger, store);
         for receiver in receivers {
             shared.tasks.spawn(recorder::run(Arc::clone(&shared), receiver));
         }
@@ -148,4 +148,20 @@ impl Quota {
         let _ = tokio::time::timeout(Duration::from_secs(2), self.shared.tasks.wait()).await;
         self.shared.live.len()
     }
+}
+
+fn share(config: Config, ledger: Ledger, store: Store) -> (Arc<Shared>, Vec<mpsc::UnboundedReceiver<recorder::Job>>) {
+    let (queue, receivers) = recorder::queue();
+    let shared = Shared {
+        config,
+        ledger,
+        store,
+        live: live::Registry::default(),
+        last_postgres_beat: parking_lot::Mutex::new(tokio::time::Instant::now()),
+        recorder: queue,
+        stopping: AtomicBool::new(false),
+        stop: CancellationToken::new(),
+        tasks: TaskTracker::new(),
+    };
+    (Arc::new(shared), receivers)
 }

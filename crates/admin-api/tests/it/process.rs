@@ -30,7 +30,10 @@ async fn the_first_start_prints_a_token_that_sets_up() {
     let made = client.post(format!("{}/api/v1/setup", service.url())).json(&body).send().await.unwrap();
     assert_eq!(made.status(), 201, "{}", made.text().await.unwrap());
     let metrics = reqwest::get(format!("{}/metrics", service.metrics_url())).await.unwrap().text().await.unwrap();
-    assert!(metrics.contains("tollgate_admin_calls_total{method=\"POST\",route=\"/api/v1/setup\",status=\"201\"} 1"), "{metrics}");
+    assert!(
+        metrics.contains("tollgate_admin_calls_total{method=\"POST\",route=\"/api/v1/setup\",status=\"201\"} 1"),
+        "{metrics}"
+    );
     assert!(service.terminate(Duration::from_secs(10)).await.unwrap().success());
     let log = service.log();
     assert!(!log.contains(PASSWORD) && !log.contains(&secret_key().to_base64()), "no secrets in the log");
