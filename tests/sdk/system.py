@@ -205,3 +205,12 @@ def charge(price, usage):
     per_million += reasoning * price.get("reasoning", price.get("output", 0))
     exact = per_million / 1_000_000 + price.get("per_request", 0)
     return exact.quantize(UNIT, rounding=ROUND_CEILING)
+
+
+def charge_of_message(price, usage):
+    """The charge of a message's usage: here the cached tokens are not part of the input tokens."""
+    per_million = usage.input_tokens * price["input"]
+    per_million += (usage.cache_read_input_tokens or 0) * price["cached_input"]
+    per_million += (usage.cache_creation_input_tokens or 0) * price["cache_write_5m"]
+    per_million += usage.output_tokens * price["output"]
+    return (per_million / 1_000_000).quantize(UNIT, rounding=ROUND_CEILING)
