@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use axum::{Extension, Router};
 use axum::middleware;
 use axum::response::Response;
 use axum::routing::{MethodRouter, get, post};
+use axum::{Extension, Router};
 
 use crate::app::App;
 use crate::dialect::Dialect;

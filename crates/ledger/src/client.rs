@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use redis::aio::{ConnectionManager, ConnectionManagerConfig};
 use tracing::warn;
 
+use crate::LedgerError;
 use crate::reply::Reply;
 use crate::scripts::{self, Script};
-use crate::LedgerError;
 
 /// How to reach Redis.
 #[derive(Debug, Clone)]
@@ -99,7 +99,9 @@ impl Ledger {
             .find_map(|line| line.strip_prefix("redis_version:"))
             .and_then(|version| version.split('.').next()?.trim().parse::<u32>().ok());
         if major.is_some_and(|major| major < 7) {
-            return Err(LedgerError::Configuration("REDIS_URL: Redis 7.0 or later is needed (scripts with #!lua)".to_owned()));
+            return Err(LedgerError::Configuration(
+                "REDIS_URL: Redis 7.0 or later is needed (scripts with #!lua)".to_owned(),
+            ));
         }
         let policy: Result<Vec<String>, _> =
             redis::cmd("CONFIG").arg("GET").arg("maxmemory-policy").query_async(&mut connection).await;
@@ -109,14 +111,21 @@ impl Ledger {
                 "REDIS_URL: maxmemory-policy is {policy}, which would evict freezes; set it to noeviction"
             ))),
             _ => {
-                warn!("maxmemory-policy could not be checked (CONFIG is not permitted); make sure that it is noeviction");
+                warn!(
+                    "maxmemory-policy could not be checked (CONFIG is not permitted); make sure that it is noeviction"
+                );
                 Ok(())
             }
         }
     }
 
     /// Calls a script by its digest; where Redis does not know it, by its text (which loads it).
-    pub(crate) async fn call(&self, script: &'static Script, keys: &[String], args: &[String]) -> Result<(Reply, Duration), LedgerError> {
+    pub(crate) async fn call(
+        &self,
+        script: &'static Script,
+        keys: &[String],
+        args: &[String],
+    ) -> Result<(Reply, Duration), LedgerError> {
         let sent = Instant::now();
         let mut connection = self.connection.clone();
         let mut attempt = redis::cmd("EVALSHA");

@@ -24,7 +24,12 @@ impl Ledger {
     ///
     /// # Errors
     /// `Unknown` or `NotApplied`: confirm again. `Protocol` where an argument is not valid.
-    pub async fn confirm(&self, shard: Shard, snapshots: &[(TenantId, Snapshot)], deletes: &[Delete]) -> Result<i64, LedgerError> {
+    pub async fn confirm(
+        &self,
+        shard: Shard,
+        snapshots: &[(TenantId, Snapshot)],
+        deletes: &[Delete],
+    ) -> Result<i64, LedgerError> {
         let mut keys = Keys::default();
         keys.number(keys::marker(shard));
         keys.number(keys::index(shard));

@@ -35,7 +35,19 @@ impl From<redis::RedisError> for LedgerError {
         let refused = error.is_connection_refusal()
             || matches!(
                 error.code(),
-                Some("NOSCRIPT" | "LOADING" | "READONLY" | "OOM" | "MISCONF" | "MASTERDOWN" | "CLUSTERDOWN" | "NOAUTH" | "WRONGPASS" | "NOPERM" | "NOREPLICAS")
+                Some(
+                    "NOSCRIPT"
+                        | "LOADING"
+                        | "READONLY"
+                        | "OOM"
+                        | "MISCONF"
+                        | "MASTERDOWN"
+                        | "CLUSTERDOWN"
+                        | "NOAUTH"
+                        | "WRONGPASS"
+                        | "NOPERM"
+                        | "NOREPLICAS"
+                )
             );
         if refused { Self::NotApplied(error) } else { Self::Unknown(error) }
     }

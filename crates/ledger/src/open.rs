@@ -44,7 +44,9 @@ impl Ledger {
             pipeline.cmd("HMGET").arg(keys::marker(*shard)).arg("run").arg("state");
         }
         let markers: Vec<(Option<String>, Option<String>)> = pipeline.query_async(&mut connection).await?;
-        let open = |(held, state): &(Option<String>, Option<String>)| held.as_deref() == Some(run) && state.as_deref() == Some("open");
+        let open = |(held, state): &(Option<String>, Option<String>)| {
+            held.as_deref() == Some(run) && state.as_deref() == Some("open")
+        };
         Ok(shards.iter().zip(&markers).filter(|(_, marker)| !open(marker)).map(|(shard, _)| *shard).collect())
     }
 }

@@ -54,7 +54,8 @@ impl Reply {
         let total = self.optional_amount()?;
         let credit_limit = self.amount()?;
         let limit = self.optional_amount()?;
-        let (used, frozen, version, valid_until_ms) = (self.amount()?, self.amount()?, self.integer()?, self.optional()?);
+        let (used, frozen, version, valid_until_ms) =
+            (self.amount()?, self.amount()?, self.integer()?, self.optional()?);
         let status = self.word()?;
         let status = Status::parse(&status).ok_or_else(|| self.unexpected())?;
         Ok(Numbers { scope: scope.clone(), total, used, frozen, credit_limit, limit, version, status, valid_until_ms })

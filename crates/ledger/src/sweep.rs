@@ -21,20 +21,43 @@ impl Ledger {
     ///
     /// # Errors
     /// Why Redis did not answer.
-    pub async fn sweep(&self, shard: Shard, now_ms: i64, older_than_ms: i64, limit: usize) -> Result<Vec<Found>, LedgerError> {
+    pub async fn sweep(
+        &self,
+        shard: Shard,
+        now_ms: i64,
+        older_than_ms: i64,
+        limit: usize,
+    ) -> Result<Vec<Found>, LedgerError> {
         let mut connection = self.connection.clone();
         let index = keys::index(shard);
         let mut pipeline = redis::pipe();
-        pipeline.cmd("ZRANGEBYSCORE").arg(&index).arg("-inf").arg(now_ms - older_than_ms).arg("LIMIT").arg(0).arg(limit);
-        pipeline.cmd("ZRANGEBYSCORE").arg(&index).arg(now_ms + older_than_ms).arg("+inf").arg("LIMIT").arg(0).arg(limit);
+        pipeline
+            .cmd("ZRANGEBYSCORE")
+            .arg(&index)
+            .arg("-inf")
+            .arg(now_ms - older_than_ms)
+            .arg("LIMIT")
+            .arg(0)
+            .arg(limit);
+        pipeline
+            .cmd("ZRANGEBYSCORE")
+            .arg(&index)
+            .arg(now_ms + older_than_ms)
+            .arg("+inf")
+            .arg("LIMIT")
+            .arg(0)
+            .arg(limit);
         let (old, future): (Vec<String>, Vec<String>) = pipeline.query_async(&mut connection).await?;
         let mut found = Vec::new();
         for member in old.into_iter().chain(future) {
             let Some((tenant, request)) = keys::parse_member(&member) else {
                 return Err(LedgerError::Protocol { script: "index", reply: member });
             };
-            let packed: Option<String> =
-                redis::cmd("HGET").arg(keys::freezes(tenant)).arg(request.to_string()).query_async(&mut connection).await?;
+            let packed: Option<String> = redis::cmd("HGET")
+                .arg(keys::freezes(tenant))
+                .arg(request.to_string())
+                .query_async(&mut connection)
+                .await?;
             match packed {
                 Some(packed) => found.push(parse_packed(tenant, &request.to_string(), packed)?),
                 None => redis::cmd("ZREM").arg(&index).arg(&member).query_async::<()>(&mut connection).await?,

@@ -58,7 +58,9 @@ impl Freeze {
                 ExtendOutcome::NeedLoad(ticket) => {
                     match shared.load(ticket, self.live.tenant_id, &self.live.scopes).await {
                         Ok(loaded) => load = Some(loaded),
-                        Err(Unavailable::Store(error)) if error.is_transient() => tokio::time::sleep(Duration::from_millis(50)).await,
+                        Err(Unavailable::Store(error)) if error.is_transient() => {
+                            tokio::time::sleep(Duration::from_millis(50)).await
+                        }
                         Err(_) => return Extension::Unavailable,
                     }
                 }

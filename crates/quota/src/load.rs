@@ -10,7 +10,12 @@ use crate::{Shared, Unavailable};
 impl Shared {
     /// Snapshots for `ticket`, read from the primary after it was given. Where an instant has passed by Redis' clock but not yet
     /// by Postgres', waits for Postgres.
-    pub(crate) async fn load(&self, ticket: Ticket, tenant_id: TenantId, scopes: &[Scope]) -> Result<Load, Unavailable> {
+    pub(crate) async fn load(
+        &self,
+        ticket: Ticket,
+        tenant_id: TenantId,
+        scopes: &[Scope],
+    ) -> Result<Load, Unavailable> {
         let mut connection = self.store.acquire().await?;
         let loaded = store::load::load(&mut connection, tenant_id, scopes).await?;
         if let Some(wait_ms) = loaded.wait_ms.filter(|wait_ms| *wait_ms <= 2_000) {

@@ -74,10 +74,7 @@ pub(crate) async fn run(shared: Arc<Shared>, mut jobs: mpsc::UnboundedReceiver<J
 
 async fn see_through(shared: &Arc<Shared>, jobs: Vec<Job>) {
     let rows: Vec<OutcomeRow> = jobs.iter().map(|job| job.row.clone()).collect();
-    let entries: Vec<_> = jobs
-        .iter()
-        .filter_map(|job| job.live.as_ref()?.entry(&shared.config.gateway_id))
-        .collect();
+    let entries: Vec<_> = jobs.iter().filter_map(|job| job.live.as_ref()?.entry(&shared.config.gateway_id)).collect();
     // The difference is available at once; the record may take its time. A lost settle is carried by the beats.
     let (_, recorded) = tokio::join!(outcomes::settle(&shared.ledger, &entries), record_until_done(shared, &rows));
     for job in &jobs {
@@ -106,7 +103,9 @@ async fn record_until_done(shared: &Shared, rows: &[OutcomeRow]) -> store::recor
     loop {
         match outcomes::record(&shared.store, rows).await {
             Ok(recorded) => return recorded,
-            Err(error) if error.is_transient() => warn!(%error, outcomes = rows.len(), "outcomes could not be recorded yet"),
+            Err(error) if error.is_transient() => {
+                warn!(%error, outcomes = rows.len(), "outcomes could not be recorded yet")
+            }
             Err(error) => {
                 error!(%error, outcomes = rows.len(), "outcomes can't be recorded together; trying them one by one");
                 return record_singly(shared, rows).await;

@@ -57,7 +57,13 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
 }
 
 /// Waits for the lock, then works as long as the connection that holds it lives.
-async fn lead(config: &Config, ledger: &Ledger, store: &Store, ready: &AtomicBool, stop: &CancellationToken) -> anyhow::Result<()> {
+async fn lead(
+    config: &Config,
+    ledger: &Ledger,
+    store: &Store,
+    ready: &AtomicBool,
+    stop: &CancellationToken,
+) -> anyhow::Result<()> {
     let mut lock = store.acquire().await?;
     ready.store(true, Ordering::Relaxed);
     while !store::upkeep::try_lead(&mut lock).await? {
@@ -78,7 +84,8 @@ async fn lead(config: &Config, ledger: &Ledger, store: &Store, ready: &AtomicBoo
             () = stop.cancelled() => return Ok(()),
         }
         let closed = report("windows", windows.pass(ledger, config.recovery_wait()).await.map_err(Into::into));
-        gauge!("tollgate_recovering_shards").set(f64::from(u32::try_from(closed.unwrap_or_default()).unwrap_or(u32::MAX)));
+        gauge!("tollgate_recovering_shards")
+            .set(f64::from(u32::try_from(closed.unwrap_or_default()).unwrap_or(u32::MAX)));
         if swept_at.elapsed() >= Duration::from_secs(2).min(config.lease() / 4) {
             swept_at = Instant::now();
             if let Some(swept) = report("sweep", sweeper.pass(ledger, store, config.lease()).await) {
@@ -126,7 +133,11 @@ fn report<T>(pass: &'static str, outcome: anyhow::Result<T>) -> Option<T> {
     }
 }
 
-async fn serve(config: &Config, ready: Arc<AtomicBool>, stop: CancellationToken) -> anyhow::Result<tokio::task::JoinHandle<()>> {
+async fn serve(
+    config: &Config,
+    ready: Arc<AtomicBool>,
+    stop: CancellationToken,
+) -> anyhow::Result<tokio::task::JoinHandle<()>> {
     let recorder = PrometheusBuilder::new().install_recorder()?;
     let readiness = move || async move {
         if ready.load(Ordering::Relaxed) { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE }
@@ -135,9 +146,9 @@ async fn serve(config: &Config, ready: Arc<AtomicBool>, stop: CancellationToken)
         .route("/metrics", get(move || async move { recorder.render() }))
         .route("/healthz", get(|| async { "ok" }))
         .route("/readyz", get(readiness));
-    let listener = tokio::net::TcpListener::bind(config.metrics_listen)
-        .await
-        .map_err(|error| anyhow::anyhow!("TOLLGATE_RECONCILER_METRICS_LISTEN: {} can't be used: {error}", config.metrics_listen))?;
+    let listener = tokio::net::TcpListener::bind(config.metrics_listen).await.map_err(|error| {
+        anyhow::anyhow!("TOLLGATE_RECONCILER_METRICS_LISTEN: {} can't be used: {error}", config.metrics_listen)
+    })?;
     Ok(tokio::spawn(async move {
         let served = axum::serve(listener, router).with_graceful_shutdown(async move { stop.cancelled().await }).await;
         if let Err(error) = served {

@@ -72,7 +72,8 @@ impl Sweeper {
         let mut connection = store.acquire().await?;
         let now = Instant::now();
         for row in store::beats::all(&mut connection).await? {
-            let checkpoints = row.checkpoints.iter().map(|checkpoint| (checkpoint.request_id, checkpoint.progress)).collect();
+            let checkpoints =
+                row.checkpoints.iter().map(|checkpoint| (checkpoint.request_id, checkpoint.progress)).collect();
             let since = match self.gateways.get(&row.gateway_id) {
                 Some(seen) if seen.beat == row.beat => seen.since,
                 _ => now,
@@ -102,7 +103,9 @@ impl Sweeper {
         for found in over {
             match self.outcome(found) {
                 Some(row) => rows.push(row),
-                None => error!(request_id = %found.entry.request_id, "a freeze without key and project can't be recorded"),
+                None => {
+                    error!(request_id = %found.entry.request_id, "a freeze without key and project can't be recorded")
+                }
             }
         }
         let recorded = outcomes::record(store, &rows).await?;

@@ -115,7 +115,11 @@ pub async fn lock(conn: &mut PgConnection, scopes: &[Scope]) -> Result<Vec<Snaps
 ///
 /// # Errors
 /// What Postgres refused, or a stored value that can't be read.
-pub async fn changed_since(conn: &mut PgConnection, since_ms: i64, limit: i64) -> Result<Vec<(TenantId, Snapshot)>, Error> {
+pub async fn changed_since(
+    conn: &mut PgConnection,
+    since_ms: i64,
+    limit: i64,
+) -> Result<Vec<(TenantId, Snapshot)>, Error> {
     let rows = sqlx::query!(
         r#"SELECT tenant_id, scope, (SELECT incarnation FROM ledger_incarnation) AS "incarnation!", version,
                   total AS "total: i64", credit_limit AS "credit_limit!: i64", overdraft_limit AS "overdraft_limit!: i64",

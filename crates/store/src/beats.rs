@@ -53,8 +53,8 @@ pub async fn all(conn: &mut PgConnection) -> Result<Vec<Beat>, Error> {
     let rows = sqlx::query!("SELECT gateway_id, beat, checkpoints FROM gateway_beats").fetch_all(conn).await?;
     rows.into_iter()
         .map(|row| {
-            let list: Vec<(RequestId, i64)> =
-                serde_json::from_value(row.checkpoints).map_err(|error| Error::corrupt("gateway_beats.checkpoints", error))?;
+            let list: Vec<(RequestId, i64)> = serde_json::from_value(row.checkpoints)
+                .map_err(|error| Error::corrupt("gateway_beats.checkpoints", error))?;
             let checkpoints = list
                 .into_iter()
                 .map(|(request_id, units)| Ok(Checkpoint { request_id, progress: Amount::new(units)? }))

@@ -220,16 +220,17 @@ async fn prices(conn: &mut PgConnection) -> Result<Vec<Price>, Error> {
 }
 
 async fn upstreams(conn: &mut PgConnection) -> Result<Vec<Upstream>, Error> {
-    let upstreams = sqlx::query!("SELECT id, kind, base_url, sealed_key, connect_timeout_ms, read_timeout_ms FROM upstreams")
-        .map(|row| Upstream {
-            id: UpstreamId::from_uuid(row.id),
-            kind: row.kind,
-            base_url: row.base_url,
-            sealed_key: row.sealed_key,
-            connect_timeout_ms: row.connect_timeout_ms,
-            read_timeout_ms: row.read_timeout_ms,
-        })
-        .fetch_all(conn)
-        .await?;
+    let upstreams =
+        sqlx::query!("SELECT id, kind, base_url, sealed_key, connect_timeout_ms, read_timeout_ms FROM upstreams")
+            .map(|row| Upstream {
+                id: UpstreamId::from_uuid(row.id),
+                kind: row.kind,
+                base_url: row.base_url,
+                sealed_key: row.sealed_key,
+                connect_timeout_ms: row.connect_timeout_ms,
+                read_timeout_ms: row.read_timeout_ms,
+            })
+            .fetch_all(conn)
+            .await?;
     Ok(upstreams)
 }

@@ -54,7 +54,8 @@ impl From<sqlx::Error> for Error {
                 }
                 // 40: serialization or deadlock; 53: resources; 55: lock timeout; 57: cancelled or shutting down; 08: connection; 25P03: idle.
                 let code = cause.code().unwrap_or_default();
-                let transient = ["40", "53", "55", "57", "08"].iter().any(|class| code.starts_with(class)) || code == "25P03";
+                let transient =
+                    ["40", "53", "55", "57", "08"].iter().any(|class| code.starts_with(class)) || code == "25P03";
                 if transient { Self::Unavailable(error) } else { Self::Database(error) }
             }
             sqlx::Error::Io(_)

@@ -164,8 +164,10 @@ pub(crate) async fn start(conn: &mut PgConnection, grant_id: GrantId, actor: &st
     let covered: i64 = balances.iter().map(|balance| balance.used).sum();
     let fresh = balances.iter_mut().find(|balance| balance.grant_id == grant_id);
     if let Some(fresh) = fresh {
-        let paid: i64 =
-            allocate::split(std::slice::from_mut(fresh), (account.used - covered).max(0)).iter().map(|part| part.1).sum();
+        let paid: i64 = allocate::split(std::slice::from_mut(fresh), (account.used - covered).max(0))
+            .iter()
+            .map(|part| part.1)
+            .sum();
         sqlx::query!("UPDATE grant_balances SET used = $2::bigint WHERE grant_id = $1", grant_id.uuid(), paid)
             .execute(&mut *conn)
             .await?;

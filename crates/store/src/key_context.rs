@@ -120,5 +120,8 @@ fn budget(what: &'static str, units: Option<i64>) -> Result<Option<Amount>, Erro
 }
 
 fn unit(text: &str) -> Result<Unit, Error> {
-    [Unit::Credit, Unit::Token].into_iter().find(|unit| unit.as_str() == text).ok_or_else(|| Error::corrupt("tenants.unit", text))
+    [Unit::Credit, Unit::Token]
+        .into_iter()
+        .find(|unit| unit.as_str() == text)
+        .ok_or_else(|| Error::corrupt("tenants.unit", text))
 }

@@ -83,7 +83,9 @@ pub async fn apply_due(conn: &mut PgConnection, tenant_id: TenantId) -> Result<O
     let Some(before) = accounts::lock(conn, std::slice::from_ref(&scope)).await?.into_iter().next() else {
         return Ok(None);
     };
-    if before.valid_until_ms.is_none_or(|until| until > i64::MAX - 1) || before.valid_until_ms > Some(now_ms(conn).await?) {
+    if before.valid_until_ms.is_none_or(|until| until > i64::MAX - 1)
+        || before.valid_until_ms > Some(now_ms(conn).await?)
+    {
         return Ok(None);
     }
     lapse(conn, tenant_id, before.version + 1).await?;
@@ -137,13 +139,25 @@ async fn lapse(conn: &mut PgConnection, tenant_id: TenantId, version: i64) -> Re
         )
         .execute(&mut *conn)
         .await?;
-        grants::event(conn, GrantId::from_uuid(grant.grant_id), tenant_id, "lapsed", -grant.amount, version, "clock", "").await?;
+        grants::event(
+            conn,
+            GrantId::from_uuid(grant.grant_id),
+            tenant_id,
+            "lapsed",
+            -grant.amount,
+            version,
+            "clock",
+            "",
+        )
+        .await?;
     }
     Ok(())
 }
 
 /// Postgres' clock, ms since 1970.
 async fn now_ms(conn: &mut PgConnection) -> Result<i64, Error> {
-    let now = sqlx::query_scalar!(r#"SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS "now!""#).fetch_one(conn).await?;
+    let now = sqlx::query_scalar!(r#"SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS "now!""#)
+        .fetch_one(conn)
+        .await?;
     Ok(now)
 }

@@ -29,14 +29,13 @@ pub async fn ensure_service_role(store: &Store, name: &str, password: &str) -> R
     let exists = sqlx::query("SELECT FROM pg_roles WHERE rolname = $1").bind(name).fetch_optional(&mut *transaction);
     let verb = if exists.await?.is_some() { "ALTER" } else { "CREATE" };
     // Roles can't be parameters of a statement: Postgres quotes them itself.
-    let statements: String = sqlx::query_scalar(
-        "SELECT format($1 || ' ROLE %1$I LOGIN PASSWORD %2$L; GRANT tollgate_app TO %1$I', $2, $3)",
-    )
-    .bind(verb)
-    .bind(name)
-    .bind(password)
-    .fetch_one(&mut *transaction)
-    .await?;
+    let statements: String =
+        sqlx::query_scalar("SELECT format($1 || ' ROLE %1$I LOGIN PASSWORD %2$L; GRANT tollgate_app TO %1$I', $2, $3)")
+            .bind(verb)
+            .bind(name)
+            .bind(password)
+            .fetch_one(&mut *transaction)
+            .await?;
     sqlx::raw_sql(AssertSqlSafe(statements)).execute(&mut *transaction).await?;
     Ok(transaction.commit().await?)
 }

@@ -139,7 +139,8 @@ async fn insert_late<'a>(conn: &mut PgConnection, rows: Vec<&'a OutcomeRow>) -> 
     let mut differing = Vec::new();
     for row in finals {
         let Some((outcome, amount)) = before.get(&row.request_id.uuid()) else { continue };
-        let difference = Amount::new(row.amount.units() - amount).map_err(|error| Error::corrupt("settlement", error))?;
+        let difference =
+            Amount::new(row.amount.units() - amount).map_err(|error| Error::corrupt("settlement", error))?;
         if outcome != Outcome::Final.as_str() && difference != Amount::ZERO {
             differing.push((row, difference));
         }

@@ -18,6 +18,7 @@ pub async fn ensure_partitions(conn: &mut PgConnection, months: i32) -> Result<i
 /// # Errors
 /// What Postgres refused.
 pub async fn try_lead(conn: &mut PgConnection) -> Result<bool, Error> {
-    let held = sqlx::query_scalar!("SELECT pg_try_advisory_lock(hashtext('tollgate.reconciler'))").fetch_one(conn).await?;
+    let held =
+        sqlx::query_scalar!("SELECT pg_try_advisory_lock(hashtext('tollgate.reconciler'))").fetch_one(conn).await?;
     Ok(held.unwrap_or_default())
 }

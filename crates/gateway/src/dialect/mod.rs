@@ -158,9 +158,13 @@ impl Dialect {
             Self::Chat | Self::Completions => {
                 reply::read(body, usage::from_openai, |object| chat::reply::count(object, tokenizer))
             }
-            Self::Responses => reply::read(body, usage::from_responses, |object| responses::stream::count(&object, tokenizer)),
+            Self::Responses => {
+                reply::read(body, usage::from_responses, |object| responses::stream::count(&object, tokenizer))
+            }
             Self::Embeddings => reply::read(body, usage::from_embeddings, |_| 0),
-            Self::Messages => reply::read(body, usage::from_anthropic, |object| messages::stream::count(&object, tokenizer)),
+            Self::Messages => {
+                reply::read(body, usage::from_anthropic, |object| messages::stream::count(&object, tokenizer))
+            }
         }
     }
 }

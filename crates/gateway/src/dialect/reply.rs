@@ -24,7 +24,11 @@ pub enum Reply {
 }
 
 /// Reads a whole answer. `usage` finds the report in it; `count` counts its words where there is none.
-pub fn read(body: &[u8], usage: impl Fn(&Value) -> Option<Usage>, count: impl FnOnce(Map<String, Value>) -> u64) -> Reply {
+pub fn read(
+    body: &[u8],
+    usage: impl Fn(&Value) -> Option<Usage>,
+    count: impl FnOnce(Map<String, Value>) -> u64,
+) -> Reply {
     let Ok(Value::Object(object)) = serde_json::from_slice::<Value>(body) else { return Reply::Garbage };
     if let Some(error) = object.get("error").filter(|error| !error.is_null()) {
         return Reply::Error(message_of(error));

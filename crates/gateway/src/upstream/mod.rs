@@ -21,7 +21,8 @@ const PASSED: [&str; 3] = [ANTHROPIC_VERSION, "anthropic-beta", "openai-beta"];
 /// The caller's headers that go to the upstream.
 #[must_use]
 pub fn passed(headers: &HeaderMap) -> HeaderMap {
-    let named = PASSED.into_iter().flat_map(|name| headers.get_all(name).iter().map(move |value| (name, value.clone())));
+    let named =
+        PASSED.into_iter().flat_map(|name| headers.get_all(name).iter().map(move |value| (name, value.clone())));
     let mut passed = HeaderMap::new();
     for (name, value) in named {
         passed.append(name, value);

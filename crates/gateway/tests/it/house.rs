@@ -140,7 +140,8 @@ impl House {
     /// Makes a model whose targets are tried in the order given.
     pub async fn make_model(&self, model: NewModel<'_>, upstreams: &[UpstreamId]) {
         let id = ModelId::generate().uuid();
-        let NewModel { name, prices, tokenizer, max_output_tokens, freeze_output_tokens, hidden_reasoning, mode } = model;
+        let NewModel { name, prices, tokenizer, max_output_tokens, freeze_output_tokens, hidden_reasoning, mode } =
+            model;
         let price = |kind: &str| prices[kind].as_str().map_or_else(|| "NULL".to_owned(), str::to_owned);
         let mut sql = format!(
             "INSERT INTO models (id, name, mode, tokenizer, context_window, max_output_tokens, freeze_output_tokens, hidden_reasoning)

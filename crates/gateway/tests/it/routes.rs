@@ -40,12 +40,17 @@ async fn every_route_is_charged_by_the_reported_usage() {
             assert_eq!(status, 200, "{path}: {text}");
             assert_eq!(text.contains("event:") || text.contains("data:"), stream, "{path}");
             let record = house.record(&id).await;
-            assert_eq!((&record["usage"]["output"], &record["estimated"]), (&json!(40), &json!(false)), "{path} {stream}");
+            assert_eq!(
+                (&record["usage"]["output"], &record["estimated"]),
+                (&json!(40), &json!(false)),
+                "{path} {stream}"
+            );
             used += cost(record["usage"]["input"].as_u64().unwrap(), 40);
             assert_eq!(house.settled().await.used, used, "{path} {stream}");
         }
     }
-    let response = house.post("/embeddings", &json!({"model": "emb", "input": ["Hello, world!", "Hello"]})).send().await.unwrap();
+    let response =
+        house.post("/embeddings", &json!({"model": "emb", "input": ["Hello, world!", "Hello"]})).send().await.unwrap();
     let record = house.record(&request_id(&response)).await;
     let reply: Value = response.json().await.unwrap();
     let prompt = reply["usage"]["prompt_tokens"].as_u64().unwrap();
@@ -67,9 +72,11 @@ async fn every_route_refuses_in_its_own_dialect() {
         let expected = if path == "/messages" { ("error", "rate_limit_error") } else { ("", "insufficient_quota") };
         assert_eq!((body["type"].as_str().unwrap_or_default(), body["error"]["type"].as_str().unwrap()), expected);
     }
-    let response = house.post("/messages", &json!({"model": "nothing", "max_tokens": 5, "messages": []})).send().await.unwrap();
+    let response =
+        house.post("/messages", &json!({"model": "nothing", "max_tokens": 5, "messages": []})).send().await.unwrap();
     assert_eq!(response.json::<Value>().await.unwrap()["error"]["type"], "not_found_error");
-    let response = house.http.post(format!("{}/v1/messages", house.url)).header("x-api-key", "no").send().await.unwrap();
+    let response =
+        house.http.post(format!("{}/v1/messages", house.url)).header("x-api-key", "no").send().await.unwrap();
     assert_eq!(response.json::<Value>().await.unwrap()["error"]["type"], "authentication_error");
     let response = house.post("/embeddings", &json!({"model": "sim-small", "input": "a"})).send().await.unwrap();
     assert_eq!(response.status(), 404, "a chat model makes no embeddings");
@@ -78,7 +85,9 @@ async fn every_route_refuses_in_its_own_dialect() {
 
 #[tokio::test]
 async fn every_stream_ends_cleanly_in_its_own_dialect() {
-    for (path, end) in [("/completions", "data: [DONE]"), ("/responses", "response.incomplete"), ("/messages", "message_stop")] {
+    for (path, end) in
+        [("/completions", "data: [DONE]"), ("/responses", "response.incomplete"), ("/messages", "message_stop")]
+    {
         let house = house("0.00100000").await;
         let script = "Hello [[sim out=3000 chunks=600 delay_ms=2]]";
         let response = house.post(path, &body(path, script, true)).send().await.unwrap();
@@ -99,7 +108,8 @@ async fn a_client_that_leaves_pays_what_was_relayed_on_every_route() {
     use futures_util::StreamExt;
     let house = house("1.00").await;
     for path in ROUTES {
-        let response = house.post(path, &body(path, "[[sim out=400 chunks=400 delay_ms=20]]", true)).send().await.unwrap();
+        let response =
+            house.post(path, &body(path, "[[sim out=400 chunks=400 delay_ms=20]]", true)).send().await.unwrap();
         let id = request_id(&response);
         let mut stream = response.bytes_stream();
         for _ in 0..15 {

@@ -76,7 +76,8 @@ fn split_at_every_byte_the_bytes_and_the_usage_are_the_same() {
 
 #[test]
 fn the_usage_chunk_alone_is_hidden_wherever_the_stream_is_cut() {
-    for Fixture { name, stream, usage, .. } in fixtures().into_iter().filter(|fixture| fixture.dialect == Dialect::Chat) {
+    for Fixture { name, stream, usage, .. } in fixtures().into_iter().filter(|fixture| fixture.dialect == Dialect::Chat)
+    {
         let text = String::from_utf8(stream.clone()).unwrap();
         let hidden = name != "openai-cumulative-usage-in-every-chunk.txt" && usage.is_some();
         let (whole, _) = relay(Dialect::Chat, &[&stream], false);

@@ -104,7 +104,9 @@ async fn a_refusal_changes_no_byte() {
 
 /// Every key's serialised value; beats are left out by comparing within one beat interval only where nothing beats.
 fn dump(world: &World) -> Vec<String> {
-    let testkit::redis::Reply::Array(keys) = world.redis.command(&["KEYS", "*:a:*"]).unwrap() else { panic!("no keys") };
+    let testkit::redis::Reply::Array(keys) = world.redis.command(&["KEYS", "*:a:*"]).unwrap() else {
+        panic!("no keys")
+    };
     let mut all: Vec<String> = keys
         .into_iter()
         .map(|key| {

@@ -20,18 +20,44 @@ const LIMITS: [i64; 3] = [700, 900, 1000];
 
 #[derive(Debug, Clone)]
 enum Verb {
-    Freeze { want: i64, need: i64, twice: bool },
-    Extend { which: usize, want: i64, need: i64, twice: bool },
-    Beat { which: usize, progress: i64 },
+    Freeze {
+        want: i64,
+        need: i64,
+        twice: bool,
+    },
+    Extend {
+        which: usize,
+        want: i64,
+        need: i64,
+        twice: bool,
+    },
+    Beat {
+        which: usize,
+        progress: i64,
+    },
     /// The charge as percent of the freeze: above 100 is an overrun.
-    Finish { which: usize, percent: i64, roll_back: bool },
-    Record { which: usize, twice: bool },
-    Confirm { which: usize, twice: bool },
-    TopUp { units: i64 },
+    Finish {
+        which: usize,
+        percent: i64,
+        roll_back: bool,
+    },
+    Record {
+        which: usize,
+        twice: bool,
+    },
+    Confirm {
+        which: usize,
+        twice: bool,
+    },
+    TopUp {
+        units: i64,
+    },
     Push,
     Wipe,
     /// An old copy of a beat of a request that is over.
-    GhostBeat { which: usize },
+    GhostBeat {
+        which: usize,
+    },
 }
 
 fn verbs() -> impl Strategy<Value = Vec<Verb>> {
@@ -99,7 +125,8 @@ impl Model {
     }
 
     fn pick(&self, which: usize, phase: Phase) -> Option<RequestId> {
-        let ids: Vec<_> = self.requests.iter().filter(|(_, request)| request.phase == phase).map(|(id, _)| *id).collect();
+        let ids: Vec<_> =
+            self.requests.iter().filter(|(_, request)| request.phase == phase).map(|(id, _)| *id).collect();
         if ids.is_empty() { None } else { Some(ids[which % ids.len()]) }
     }
 }
@@ -243,14 +270,26 @@ impl Run<'_> {
         let outcome = self.freeze(id, want, need).await;
         let left = self.model.left();
         if left < need {
-            let FreezeOutcome::Refused(refused) = outcome else { panic!("expected a refusal ({left} left): {outcome:?}") };
+            let FreezeOutcome::Refused(refused) = outcome else {
+                panic!("expected a refusal ({left} left): {outcome:?}")
+            };
             assert_eq!(refused.available.units().min(left), left, "the level that forbids is named with what it has");
             return;
         }
         let expected = want.min(left);
-        let FreezeOutcome::Frozen { amount: frozen, again, .. } = outcome else { panic!("expected {expected}: {outcome:?}") };
+        let FreezeOutcome::Frozen { amount: frozen, again, .. } = outcome else {
+            panic!("expected {expected}: {outcome:?}")
+        };
         assert_eq!((frozen.units(), again), (expected, false));
-        let request = Request { phase: Phase::Running, want, need, frozen: expected, progress: 0, charge: 0, outcome: Outcome::Final };
+        let request = Request {
+            phase: Phase::Running,
+            want,
+            need,
+            frozen: expected,
+            progress: 0,
+            charge: 0,
+            outcome: Outcome::Final,
+        };
         self.model.requests.insert(id, request);
         if twice {
             let outcome = self.freeze(id, want, need).await;
@@ -280,12 +319,18 @@ impl Run<'_> {
             let request = self.model.requests[&id].clone();
             let left = self.model.left();
             if want <= request.frozen {
-                assert!(matches!(outcome, ExtendOutcome::Extended { amount: now, .. } if now.units() == request.frozen), "{outcome:?}");
+                assert!(
+                    matches!(outcome, ExtendOutcome::Extended { amount: now, .. } if now.units() == request.frozen),
+                    "{outcome:?}"
+                );
             } else if left < need - request.frozen {
                 assert!(matches!(outcome, ExtendOutcome::Refused(_)), "{outcome:?}, left {left}");
             } else {
                 let grown = request.frozen + (want - request.frozen).min(left).max(0);
-                assert!(matches!(outcome, ExtendOutcome::Extended { amount: now, .. } if now.units() == grown), "{outcome:?}, expected {grown}");
+                assert!(
+                    matches!(outcome, ExtendOutcome::Extended { amount: now, .. } if now.units() == grown),
+                    "{outcome:?}, expected {grown}"
+                );
                 self.model.requests.get_mut(&id).unwrap().frozen = grown;
             }
         }
@@ -322,16 +367,27 @@ impl Run<'_> {
         for numbers in held.into_iter().filter_map(|held| held.numbers) {
             assert_eq!(numbers.frozen.units(), model.held(), "frozen of {}", numbers.scope);
             let remaining = numbers.remaining().map_or(0, Amount::units);
-            assert_eq!(numbers.total.map_or(0, Amount::units), numbers.used.units() + numbers.frozen.units() + remaining);
+            assert_eq!(
+                numbers.total.map_or(0, Amount::units),
+                numbers.used.units() + numbers.frozen.units() + remaining
+            );
             if let Some((_, spent)) = model.copy {
                 assert_eq!(numbers.used.units(), spent, "Redis' copy of {}", numbers.scope);
             }
         }
         // Finished charges that are not recorded yet stand in `held`; overruns alone may pass the limit.
-        let running: i64 =
-            model.requests.values().filter(|request| request.phase == Phase::Running).map(|request| request.frozen).sum();
+        let running: i64 = model
+            .requests
+            .values()
+            .filter(|request| request.phase == Phase::Running)
+            .map(|request| request.frozen)
+            .sum();
         let overrun = model.spent + model.requests.values().map(|request| request.charge).sum::<i64>();
-        assert!(running == 0 || running + model.spent <= LIMITS[0].max(overrun), "overshoot: {running} + {}", model.spent);
+        assert!(
+            running == 0 || running + model.spent <= LIMITS[0].max(overrun),
+            "overshoot: {running} + {}",
+            model.spent
+        );
     }
 }
 
@@ -354,7 +410,12 @@ fn random_verbs_do_what_the_model_predicts() {
     println!("model: seed {seed}");
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let world = runtime.block_on(World::start());
-    let config = Config { rng_seed: RngSeed::Fixed(seed), max_shrink_iters: 200, failure_persistence: None, ..Config::default() };
+    let config = Config {
+        rng_seed: RngSeed::Fixed(seed),
+        max_shrink_iters: 200,
+        failure_persistence: None,
+        ..Config::default()
+    };
     let mut runner = TestRunner::new(config);
     let strategy = verbs();
     let steps = AtomicUsize::new(0);
@@ -362,8 +423,13 @@ fn random_verbs_do_what_the_model_predicts() {
         let tree = strategy.new_tree(&mut runner).unwrap();
         let outcome = runner.run_one(tree, |verbs: Vec<Verb>| {
             let world = &world;
-            let checked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| runtime.block_on(run(world, &verbs))));
-            checked.map(|done| { steps.fetch_add(done, Ordering::Relaxed); }).map_err(|_| TestCaseError::fail("the model and the ledger differ"))
+            let checked =
+                std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| runtime.block_on(run(world, &verbs))));
+            checked
+                .map(|done| {
+                    steps.fetch_add(done, Ordering::Relaxed);
+                })
+                .map_err(|_| TestCaseError::fail("the model and the ledger differ"))
         });
         outcome.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
     }

@@ -44,7 +44,8 @@ async fn of_200_callers_over_two_gateways_exactly_k_are_admitted() {
             assert_eq!(gateway.shutdown(Duration::from_secs(10)).await, 0);
         }
         world.assert_books(&tenant).await;
-        let spent = world.database.value(&format!("SELECT used FROM accounts WHERE scope = '{}'", tenant.id)).await.unwrap();
+        let spent =
+            world.database.value(&format!("SELECT used FROM accounts WHERE scope = '{}'", tenant.id)).await.unwrap();
         assert_eq!(spent.as_i64(), Some(i64::try_from(fits).unwrap() * price));
     }
 }

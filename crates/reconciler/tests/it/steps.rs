@@ -42,15 +42,8 @@ enum Fault {
     ToppedUp,
 }
 
-const FAULTS: [Fault; 7] = [
-    Fault::Gone,
-    Fault::Wiped,
-    Fault::ReplyLost,
-    Fault::Late,
-    Fault::Expired,
-    Fault::CutTransaction,
-    Fault::ToppedUp,
-];
+const FAULTS: [Fault; 7] =
+    [Fault::Gone, Fault::Wiped, Fault::ReplyLost, Fault::Late, Fault::Expired, Fault::CutTransaction, Fault::ToppedUp];
 
 /// The request under test.
 struct Life<'a> {

@@ -21,10 +21,8 @@ async fn a_freeze_without_beats_is_recorded_after_a_lease_and_never_before() {
     world.open(&tenant).await;
     let shard = Shard::of(tenant.id);
     let (running, ended) = (RequestId::generate(), RequestId::generate());
-    let entries = [
-        tenant.entry(running, FreezeState::Active, 100, 30),
-        tenant.entry(ended, FreezeState::Settled, 55, 55),
-    ];
+    let entries =
+        [tenant.entry(running, FreezeState::Active, 100, 30), tenant.entry(ended, FreezeState::Settled, 55, 55)];
     world.ledger.beat(shard, &entries).await.unwrap();
     // The accounts must be there for the record, as after a load.
     let mut connection = world.store.acquire().await.unwrap();

@@ -2,7 +2,9 @@
 
 use domain::record::{Outcome, UsageRecord};
 use domain::usage::Usage;
-use domain::{Amount, FreezeEntry, FreezeState, GrantId, KeyId, PeriodLabel, ProjectId, RequestId, Scope, Shard, TenantId};
+use domain::{
+    Amount, FreezeEntry, FreezeState, GrantId, KeyId, PeriodLabel, ProjectId, RequestId, Scope, Shard, TenantId,
+};
 use ledger::{Config, Ledger, OpenOutcome};
 use store::Store;
 use store::record::OutcomeRow;
@@ -116,7 +118,12 @@ impl World {
         for held in held.into_iter().filter_map(|held| held.numbers) {
             let snapshot = snapshots.iter().find(|snapshot| snapshot.scope == held.scope).unwrap();
             assert_eq!(held.frozen, Amount::ZERO, "frozen of {}", held.scope);
-            assert_eq!((held.version, held.used, held.limit), (snapshot.version, snapshot.used, snapshot.limit), "{}", held.scope);
+            assert_eq!(
+                (held.version, held.used, held.limit),
+                (snapshot.version, snapshot.used, snapshot.limit),
+                "{}",
+                held.scope
+            );
         }
         self.assert_sums(tenant).await;
     }

@@ -43,8 +43,8 @@ pub fn count(object: &Object<'_>, counter: &mut Counter<'_>) -> Result<(), BadFi
 /// `messages` is missing or of another shape.
 pub fn messages<'a>(object: &'a Object<'_>) -> Result<Vec<Object<'a>>, BadField> {
     let text = object.get("messages").ok_or_else(|| BadField::new("messages", "you must provide `messages`"))?;
-    let messages: Vec<&RawValue> = serde_json::from_str(text)
-        .map_err(|_| BadField::new("messages", "`messages` must be an array of objects"))?;
+    let messages: Vec<&RawValue> =
+        serde_json::from_str(text).map_err(|_| BadField::new("messages", "`messages` must be an array of objects"))?;
     if messages.is_empty() || messages.len() > MESSAGES_MAX {
         return Err(BadField::new("messages", format!("`messages` must hold 1 to {MESSAGES_MAX} messages")));
     }

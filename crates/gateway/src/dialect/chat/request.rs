@@ -75,8 +75,7 @@ pub fn include_usage(object: &Object<'_>) -> Result<bool, BadField> {
 }
 
 fn stream_options(text: &str) -> Result<Object<'_>, BadField> {
-    Object::parse(text.as_bytes())
-        .map_err(|_| BadField::new("stream_options", "`stream_options` must be an object"))
+    Object::parse(text.as_bytes()).map_err(|_| BadField::new("stream_options", "`stream_options` must be an object"))
 }
 
 /// Choices asked for.
@@ -101,7 +100,9 @@ mod tests {
 
     fn rewritten(text: &str, lowered_max: Option<u64>, hidden_reasoning: bool) -> String {
         let asked = read_text(text).unwrap();
-        crate::dialect::Dialect::Chat.rewrite(text.as_bytes(), &asked, Changes { upstream_model: "up", lowered_max, hidden_reasoning }).unwrap()
+        crate::dialect::Dialect::Chat
+            .rewrite(text.as_bytes(), &asked, Changes { upstream_model: "up", lowered_max, hidden_reasoning })
+            .unwrap()
     }
 
     #[test]

@@ -371,7 +371,13 @@ mod tests {
         let text = "data: {\"id\":\"c9\",\"created\":5,\"model\":\"up\",\"choices\":[{\"index\":1,\"delta\":{\"content\":\"a\"}}]}\n\n";
         for include_usage in [false, true] {
             let (watcher, _) = watch(text, include_usage);
-            let end = watcher.ending(Ending { stopped: Stopped::Quota, usage: Usage::of_tokens(7, 1), id: "r", model: "m", now: 1 });
+            let end = watcher.ending(Ending {
+                stopped: Stopped::Quota,
+                usage: Usage::of_tokens(7, 1),
+                id: "r",
+                model: "m",
+                now: 1,
+            });
             let end = String::from_utf8(end.to_vec()).unwrap();
             let events: Vec<&str> =
                 end.split_terminator("\n\n").map(|event| event.strip_prefix("data: ").unwrap()).collect();

@@ -35,7 +35,8 @@ pub fn count(object: &Object<'_>, counter: &mut Counter<'_>) -> Result<(), BadFi
     for (index, fields) in prompt::messages(object)?.iter().enumerate() {
         counter.add(PER_MESSAGE);
         let param = || format!("messages[{index}].content");
-        let value = fields.get("content").ok_or_else(|| BadField::new(param(), format!("you must provide `{}`", param())))?;
+        let value =
+            fields.get("content").ok_or_else(|| BadField::new(param(), format!("you must provide `{}`", param())))?;
         if !value.starts_with(['"', '[']) {
             return Err(BadField::new(param(), format!("`{}` must be a string or an array of blocks", param())));
         }
@@ -98,7 +99,9 @@ mod tests {
         let plain = tokens(r#""messages":[{"role":"user","content":"Hello, world!"}]"#).unwrap();
         assert_eq!(plain, ANSWER_START + PER_MESSAGE + 4);
         let of = |block: &str| {
-            tokens(&format!(r#""messages":[{{"role":"user","content":[{block}]}}]"#)).unwrap() - ANSWER_START - PER_MESSAGE
+            tokens(&format!(r#""messages":[{{"role":"user","content":[{block}]}}]"#)).unwrap()
+                - ANSWER_START
+                - PER_MESSAGE
         };
         assert_eq!(of(r#"{"type":"text","text":"Hello, world!","cache_control":{"type":"ephemeral"}}"#), 4);
         assert_eq!(of(r#"{"type":"image","source":{"type":"base64","data":"AAAA"}}"#), IMAGE_HIGH);
@@ -108,7 +111,9 @@ mod tests {
             PER_MESSAGE + 4
         );
         assert!(of(r#"{"type":"tool_use","id":"t","name":"f","input":{"city":"Paris"}}"#) > 10);
-        let system = tokens(r#""system":[{"type":"text","text":"Hello, world!"}],"messages":[{"role":"user","content":"Hello, world!"}]"#);
+        let system = tokens(
+            r#""system":[{"type":"text","text":"Hello, world!"}],"messages":[{"role":"user","content":"Hello, world!"}]"#,
+        );
         assert_eq!(system.unwrap(), plain + PER_MESSAGE + 4);
         for (other, param) in [
             (r#""x":1"#, "messages"),

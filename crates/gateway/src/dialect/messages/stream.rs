@@ -228,7 +228,8 @@ mod tests {
         assert_eq!((watcher.usage(), watcher.words_mut().exact()), (None, 4));
         let prompt = watcher.reported_prompt().unwrap();
         assert_eq!((prompt.input, prompt.cached_input, prompt.output), (25, 100, 0));
-        let end = json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 15}});
+        let end =
+            json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 15}});
         let watcher = watch(&[start(), delta("a"), end]);
         assert_eq!(watcher.usage().unwrap().output, 15);
         assert!(watcher.is_complete());

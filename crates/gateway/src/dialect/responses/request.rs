@@ -111,11 +111,7 @@ mod tests {
 
     fn tokens(fields: &str) -> Result<u64, BadField> {
         let body = format!(r#"{{"model":"m",{fields}}}"#);
-        Dialect::Responses.count(
-            &field::object(body.as_bytes()).unwrap(),
-            &Tokenizer::named("o200k_base"),
-            100_000,
-        )
+        Dialect::Responses.count(&field::object(body.as_bytes()).unwrap(), &Tokenizer::named("o200k_base"), 100_000)
     }
 
     #[test]

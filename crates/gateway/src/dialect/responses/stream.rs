@@ -111,7 +111,9 @@ impl Watch for Watcher {
             Piece::Part { tail, .. } => {
                 self.words.note_part();
                 // A long answer's last event repeats all of it, with the usage at its end.
-                if let Some(usage) = tail.as_ref().and_then(|tail| usage_in_tail(tail)).as_ref().and_then(usage::from_responses) {
+                if let Some(usage) =
+                    tail.as_ref().and_then(|tail| usage_in_tail(tail)).as_ref().and_then(usage::from_responses)
+                {
                     self.usage = Some(usage);
                     self.done = true;
                 }
@@ -181,7 +183,10 @@ impl Watch for Watcher {
 pub fn count(answer: &Map<String, Value>, tokenizer: &Tokenizer) -> u64 {
     let texts = |list: Option<&Value>| -> u64 {
         let parts = list.and_then(Value::as_array).into_iter().flatten();
-        parts.filter_map(|part| part.get("text").or_else(|| part.get("refusal"))?.as_str()).map(|text| tokenizer.count(text)).sum()
+        parts
+            .filter_map(|part| part.get("text").or_else(|| part.get("refusal"))?.as_str())
+            .map(|text| tokenizer.count(text))
+            .sum()
     };
     let item = |item: &Value| {
         let field = |name: &str| item.get(name).and_then(Value::as_str).map_or(0, |text| tokenizer.count(text));
@@ -230,7 +235,8 @@ mod tests {
         let failed = json!({"type": "response.failed", "response": {"error": {"message": "x"}, "usage": null}});
         let watcher = watch(&[failed]);
         assert_eq!((watcher.error(), watcher.has_answer(), watcher.usage()), (Some("x"), false, None));
-        let created = json!({"type": "response.created", "sequence_number": 4, "response": {"id": "resp_1", "output": []}});
+        let created =
+            json!({"type": "response.created", "sequence_number": 4, "response": {"id": "resp_1", "output": []}});
         let ending = Ending { stopped: Stopped::Quota, usage: Usage::of_tokens(7, 1), id: "r", model: "m", now: 1 };
         let end = watch(&[created]).ending(ending);
         let text = std::str::from_utf8(&end).unwrap();
