@@ -68,7 +68,6 @@ impl utoipa::ToSchema for Timestamp {}
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
     use super::*;
 
     #[test]

@@ -62,7 +62,6 @@ impl Sealer {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
     use super::*;
 
     #[test]

@@ -54,7 +54,7 @@ fn row(accepted: &Accepted<'_>) -> Result<Value, Error> {
         "estimate": record.estimate.units(),
         "frozen": record.frozen.units(),
         "extensions": record.extensions,
-        "usage": json(serde_json::to_value(&record.usage))?,
+        "usage": json(serde_json::to_value(record.usage))?,
         "actual": accepted.row.amount.units(),
         "attempts": json(serde_json::to_value(&record.attempts))?,
         "upstream_status": record.upstream_status,

@@ -1,7 +1,6 @@
 //! The ledger's protocol on a real Redis and a real Postgres, with the reconciler's passes in between.
 #![expect(
     clippy::unwrap_used,
-    clippy::expect_used,
     clippy::panic,
     clippy::print_stdout,
     reason = "tests fail by panicking and print their counts"
