@@ -6,7 +6,7 @@
 
 use crate::tokens::Tokenizer;
 
-/// Tokens that frame each message.
+/// Tokens that frame each message: OpenAI's rule is 3, and 1 for the role.
 pub const PER_MESSAGE: u64 = 4;
 /// Tokens that open the answer.
 pub const ANSWER_START: u64 = 3;

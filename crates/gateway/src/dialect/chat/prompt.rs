@@ -20,7 +20,8 @@ pub fn count(object: &Object<'_>, counter: &mut Counter<'_>) -> Result<(), BadFi
         counter.add(PER_MESSAGE);
         for (name, value) in fields.iter().filter(|(_, value)| *value != "null") {
             match name {
-                "role" => counter.add(1),
+                // Part of the frame.
+                "role" => {}
                 "content" => content(counter, value).map_err(|()| {
                     let param = format!("messages[{index}].content");
                     let message = format!("`{param}` must be a string or an array of parts");
@@ -119,7 +120,7 @@ mod tests {
     #[test]
     fn messages_count_their_words_and_their_frame() {
         let plain = tokens(r#"{"messages":[{"role":"user","content":"Hello, world!"}]}"#).unwrap();
-        assert_eq!(plain, ANSWER_START + PER_MESSAGE + 1 + 4);
+        assert_eq!(plain, ANSWER_START + PER_MESSAGE + 4);
         let parts =
             tokens(r#"{"messages":[{"role":"user","content":[{"type":"text","text":"Hello, world!"}]}]}"#).unwrap();
         assert_eq!(parts, plain);
@@ -128,7 +129,7 @@ mod tests {
         let named = tokens(r#"{"messages":[{"role":"user","name":"Ada","content":"Hello, world!"}]}"#).unwrap();
         assert!(named > plain);
         let null = tokens(r#"{"messages":[{"role":"assistant","content":null,"tool_calls":null}]}"#).unwrap();
-        assert_eq!(null, ANSWER_START + PER_MESSAGE + 1);
+        assert_eq!(null, ANSWER_START + PER_MESSAGE);
     }
 
     #[test]
