@@ -9,6 +9,7 @@ mod say;
 mod system;
 mod test;
 mod tidy;
+mod ui;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -37,6 +38,8 @@ enum Task {
     Migrate(system::Migrate),
     /// Write the checked queries' data to `.sqlx` after a change of a query or the schema.
     Prepare,
+    /// Build the web console into `crates/admin-ui/dist`, which the admin API embeds.
+    Ui,
     /// Format all code.
     Fmt,
     /// Lints and `tidy`.
@@ -63,6 +66,7 @@ fn run(root: &Path, task: Task) -> anyhow::Result<()> {
         Task::Test(task) => task.run(root),
         Task::Migrate(task) => task.run(root),
         Task::Prepare => prepare::run(root),
+        Task::Ui => ui::build(root),
         Task::Fmt => cargo::run(root, &["fmt", "--all"]),
         Task::Lint => test::lint(root),
         Task::Tidy => tidy::run(root),

@@ -12,6 +12,7 @@ pub mod auth;
 pub mod body;
 pub mod call;
 pub mod config;
+pub mod console;
 pub mod error;
 mod force;
 mod grants;

@@ -22,8 +22,8 @@ use crate::auth::policy::{
 };
 use crate::openapi::{guarded, open};
 use crate::{
-    body, call, grants, health, keys, models, openapi, prices, problem, projects, requests, service_tokens, session,
-    setup, targets, tenants, upstreams,
+    body, call, console, grants, health, keys, models, openapi, prices, problem, projects, requests, service_tokens,
+    session, setup, targets, tenants, upstreams,
 };
 
 /// A call that takes longer is ended; the database's own time-outs are shorter.
@@ -111,10 +111,12 @@ pub fn router(app: App) -> anyhow::Result<Router> {
                 .layer(TimeoutLayer::with_status_code(StatusCode::REQUEST_TIMEOUT, CALL_WITHIN))
                 .layer(from_fn(body::buffer)),
         );
+    let console = console::routes(app.config().gateway_url.as_deref());
     Ok(Router::new()
         .merge(api)
         .route("/healthz", get(health::live))
         .route("/readyz", get(health::ready))
         .layer(from_fn_with_state(app.clone(), call::observe))
-        .with_state(app))
+        .with_state(app)
+        .merge(console))
 }

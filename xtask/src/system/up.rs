@@ -13,7 +13,7 @@ use super::admin::{Admin, text};
 use super::services::{self, Surroundings};
 use super::state::State;
 use super::{Place, credentials, demo, processes, servers};
-use crate::{cargo, say};
+use crate::{cargo, say, ui};
 
 /// The first administrator.
 pub const ADMIN_EMAIL: &str = "admin@tollgate.localhost";
@@ -131,6 +131,7 @@ impl Up {
 }
 
 fn build(root: &Path, profile: &str, binaries: &Path) -> anyhow::Result<()> {
+    ui::build(root)?;
     let mut arguments = vec!["build", "--bins", "--profile", profile];
     let is_first = !binaries.join("tollgate-gateway").exists();
     if is_first {

@@ -17,7 +17,7 @@ use clap::Args;
 use testkit::postgres::{Options, Server};
 
 use crate::prepare::{self, Schema};
-use crate::{cargo, say, tidy};
+use crate::{cargo, say, tidy, ui};
 use system::System;
 use tally::Tally;
 
@@ -76,6 +76,9 @@ impl Run<'_> {
         self.check("format", |run| cargo::run(run.root, &["fmt", "--all", "--check"]).context("run `./dev fmt`"));
         self.check("house rules (tidy)", |run| tidy::run(run.root));
         self.check("lints and checked queries", Self::lint_against_the_schema);
+        if !self.check("console", |run| ui::build(run.root)) {
+            return;
+        }
         if !self.check("build", |run| cargo::run(run.root, &["build", "--quiet", "--bins"])) {
             return;
         }

@@ -1,0 +1,145 @@
+//! The few things asked of the browser itself, each with what to do where it refuses.
+
+use js_sys::{Array, Function, Promise, Reflect};
+use leptos::prelude::{document, window};
+use wasm_bindgen::closure::Closure;
+use wasm_bindgen::{JsCast as _, JsValue};
+use wasm_bindgen_futures::{JsFuture, future_to_promise};
+
+/// Remembers a setting for this browser. Where storage is forbidden, the setting lasts until the page is left.
+pub fn store(name: &str, value: Option<&str>) {
+    let Ok(Some(storage)) = window().local_storage() else { return };
+    // A full or forbidden storage loses only the convenience.
+    let _ = match value {
+        Some(value) => storage.set_item(name, value),
+        None => storage.remove_item(name),
+    };
+}
+
+/// Reads a remembered setting.
+#[must_use]
+pub fn stored(name: &str) -> Option<String> {
+    window().local_storage().ok().flatten()?.get_item(name).ok().flatten()
+}
+
+/// Sets or removes an attribute of `<html>`.
+pub fn set_root_attribute(name: &str, value: Option<&str>) {
+    let Some(root) = document().document_element() else { return };
+    let _ = match value {
+        Some(value) => root.set_attribute(name, value),
+        None => root.remove_attribute(name),
+    };
+}
+
+/// The language the page was opened with, decided by `head.js` before the first paint.
+#[must_use]
+pub fn root_language() -> String {
+    document().document_element().and_then(|root| root.get_attribute("lang")).unwrap_or_default()
+}
+
+/// Where applications reach the gateway: as the admin API was told, else the gateway's usual port beside the console.
+#[must_use]
+pub fn gateway_url() -> String {
+    let told = document()
+        .query_selector("meta[name=tollgate-gateway]")
+        .ok()
+        .flatten()
+        .and_then(|meta| meta.get_attribute("content"))
+        .filter(|url| !url.is_empty());
+    told.unwrap_or_else(|| {
+        let location = window().location();
+        let protocol = location.protocol().unwrap_or_else(|_| "http:".to_owned());
+        let host = location.hostname().unwrap_or_else(|_| "127.0.0.1".to_owned());
+        format!("{protocol}//{host}:8080")
+    })
+}
+
+/// Sets the title of the window: the page, then the product.
+pub fn set_title(page: &str) {
+    document().set_title(&if page.is_empty() { "Tollgate".to_owned() } else { format!("{page} · Tollgate") });
+}
+
+/// True while nobody can see the page: polling rests.
+#[must_use]
+pub fn is_hidden() -> bool {
+    document().hidden()
+}
+
+/// 128 random bits as 32 hexadecimal digits, for `Idempotency-Key`; `None` where the browser has no randomness.
+#[must_use]
+pub fn random_token() -> Option<String> {
+    let mut bytes = [0_u8; 16];
+    window().crypto().ok()?.get_random_values_with_u8_array(&mut bytes).ok()?;
+    Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Puts a text on the clipboard; false where the browser does not allow it.
+pub async fn copy(text: &str) -> bool {
+    let clipboard = Reflect::get(&window().navigator(), &"clipboard".into()).unwrap_or(JsValue::UNDEFINED);
+    // Undefined outside secure contexts, such as plain http to another machine.
+    if clipboard.is_undefined() {
+        return false;
+    }
+    let promise = window().navigator().clipboard().write_text(text);
+    JsFuture::from(promise).await.is_ok()
+}
+
+/// Does `work` while no other tab of this console does anything under the same name. Where the browser has no such locks
+/// (plain http to another machine), it is done at once.
+pub async fn in_turn(name: &str, work: impl Future<Output = bool> + 'static) -> bool {
+    let locks = Reflect::get(&window().navigator(), &"locks".into()).unwrap_or(JsValue::UNDEFINED);
+    let Ok(request) = Reflect::get(&locks, &"request".into()).and_then(|request| request.dyn_into::<Function>()) else {
+        return work.await;
+    };
+    let task = Closure::once_into_js(move || future_to_promise(async move { Ok(JsValue::from_bool(work.await)) }));
+    let Ok(turn) = request.call2(&locks, &name.into(), &task) else { return false };
+    JsFuture::from(Promise::resolve(&turn)).await.is_ok_and(|done| done.is_truthy())
+}
+
+/// The IANA names of time zones this browser knows, `UTC` first.
+#[must_use]
+pub fn time_zones() -> Vec<String> {
+    let mut zones = vec!["UTC".to_owned()];
+    let listed = Reflect::get(&js_sys::global(), &"Intl".into())
+        .and_then(|intl| Reflect::get(&intl, &"supportedValuesOf".into()))
+        .ok()
+        .and_then(|function| function.dyn_into::<Function>().ok())
+        .and_then(|function| function.call1(&JsValue::UNDEFINED, &"timeZone".into()).ok());
+    if let Some(listed) = listed {
+        zones.extend(Array::from(&listed).iter().filter_map(|zone| zone.as_string()).filter(|zone| zone != "UTC"));
+    }
+    zones
+}
+
+/// This browser's own time zone.
+#[must_use]
+pub fn own_time_zone() -> String {
+    let options = js_sys::Intl::DateTimeFormat::default().resolved_options();
+    Reflect::get(&options, &"timeZone".into())
+        .ok()
+        .and_then(|zone| zone.as_string())
+        .unwrap_or_else(|| "UTC".to_owned())
+}
+
+/// An instant in RFC 3339 written for people, by the browser's calendar: `parts` are options of `toLocaleString`, such as
+/// `[("hour", "2-digit")]`; `zone` an IANA name, or this browser's own.
+#[must_use]
+pub fn written(instant: &str, language: &str, zone: Option<&str>, parts: &[(&str, &str)]) -> String {
+    let options = js_sys::Object::new();
+    let zone = zone.map(|zone| ("timeZone", zone));
+    for (name, value) in parts.iter().copied().chain(zone) {
+        let _ = Reflect::set(&options, &name.into(), &value.into()); // a plain object takes every name
+    }
+    let date = js_sys::Date::new(&instant.into());
+    date.to_locale_string(language, &options).into()
+}
+
+/// What a `datetime-local` field holds, in this browser's zone, as RFC 3339 in UTC; `None` where it holds no instant.
+#[must_use]
+pub fn instant_of_local(text: &str) -> Option<String> {
+    let date = js_sys::Date::new(&text.into());
+    if text.is_empty() || date.get_time().is_nan() {
+        return None;
+    }
+    date.to_iso_string().as_string()
+}

@@ -1,0 +1,111 @@
+//! Texts of tenants, their quota, grants, projects and keys.
+
+texts! {
+    new_tenant: "New tenant" | "新建租户";
+    nearest_to_dry: "Nearest to dry first. The gate stands at the same place in every row, so a row that has passed it shows." | "最接近耗尽的排在最前。每一行的闸门位置相同，越过闸门的租户一目了然。";
+    search_tenants: "Name, id or external id" | "名称、编号或外部编号";
+    state_filter: "State" | "状态";
+    every_state: "Every state" | "全部状态";
+    tenant: "Tenant" | "租户";
+    state: "State" | "状态";
+    quota: "Quota" | "额度";
+    total: "Total" | "总额";
+    used: "Used" | "已用";
+    in_flight: "In flight" | "在途";
+    remaining: "Remaining" | "剩余";
+    last_used: "Last used" | "最近使用";
+    created: "Created" | "创建时间";
+    never: "never" | "从未";
+    no_limit: "no limit" | "不限";
+    pages: "Pages" | "分页";
+    rows: "Rows" | "行数";
+    rows_a_page: "Rows a page" | "每页行数";
+    previous_page: "Previous page" | "上一页";
+    next_page: "Next page" | "下一页";
+    no_tenants: "No tenants yet" | "还没有租户";
+    no_tenants_hint: "A tenant owns quota, projects and keys. Create one and its first key works at once." | "租户拥有额度、项目和密钥。创建后，它的第一个密钥即刻可用。";
+    nothing_found: "Nothing found" | "没有找到";
+    nothing_found_hint: "No tenant matches the search and the filters." | "没有符合搜索和筛选条件的租户。";
+    clear_search: "Clear the search" | "清除搜索";
+
+    active: "Active" | "正常";
+    suspended: "Suspended" | "已暂停";
+    closed: "Closed" | "已关闭";
+    archived: "Archived" | "已归档";
+    disabled: "Disabled" | "已停用";
+    low: "Low" | "偏低";
+    dry: "Dry, refused" | "已耗尽，拒绝";
+    in_overdraft: "In overdraft" | "透支中";
+    in_debt: "Debt, blocked" | "欠费，已拦截";
+
+    legend_used: "used" | "已用";
+    legend_in_flight: "in flight" | "在途";
+    legend_remaining: "remaining" | "剩余";
+    legend_gate: "gate = total" | "闸门 = 总额";
+    legend_overdraft: "overdraft" | "透支";
+    legend_debt: "debt" | "欠费";
+
+    id_word: "Id" | "编号";
+    external_id: "External id" | "外部编号";
+    period: "Period" | "周期";
+    resets: "Resets" | "重置于";
+    sections: "Tenant sections" | "租户分区";
+    projects: "Projects" | "项目";
+    version: "version" | "版本";
+    overdraft: "Overdraft" | "透支";
+    debt: "Debt" | "欠费";
+    rolled_back: "Rolled back" | "已退回";
+    not_opted_in: "not opted in" | "未开通";
+    credit_line: "Credit line" | "信用额度";
+    none: "none" | "无";
+    beyond_the_gate: "Beyond the gate" | "闸门之外";
+    overdraft_used: "Overdraft used" | "已用透支";
+    hard_stop: "Hard stop" | "硬停止";
+    on: "on" | "开";
+    off: "off" | "关";
+    multiplier: "Multiplier" | "倍率";
+    held_in_tranches: "Held by gateways" | "网关持有";
+
+    grants_in_burn_order: "Grants, in burn order" | "授予（按消耗顺序）";
+    ended_grants: "Ended grants" | "已结束的授予";
+    hide_ended_grants: "Hide ended grants" | "隐藏已结束的授予";
+    add_grant: "Add grant" | "添加授予";
+    grant: "Grant" | "授予";
+    spent: "Spent" | "已花";
+    amount: "Amount" | "数额";
+    burning_now: "Burning now" | "正在消耗";
+    next_up: "Next" | "待消耗";
+    pending: "Pending" | "未开始";
+    ended: "Ended" | "已结束";
+    lapsed: "Lapsed" | "已过期";
+    no_grants: "No grants yet" | "还没有授予";
+    no_grants_hint: "Without a grant every call of this tenant is refused. Add a plan, a temporary grant or a gift." | "没有授予，该租户的所有调用都会被拒绝。请添加套餐、临时授予或赠送。";
+    plan: "plan" | "套餐";
+    temporary: "temporary" | "临时";
+    gift: "gift" | "赠送";
+
+    project_budgets: "Project budgets" | "项目预算";
+    new_project: "New project" | "新建项目";
+    project: "Project" | "项目";
+    budget: "Budget" | "预算";
+    no_projects: "No projects yet" | "还没有项目";
+    no_projects_hint: "A project groups keys and may have a budget of its own." | "项目用于归类密钥，并可拥有自己的预算。";
+    keys: "Keys" | "密钥";
+    key: "Key" | "密钥";
+    new_key: "New key" | "新建密钥";
+    prefix: "Prefix" | "前缀";
+    models: "Models" | "模型";
+    every_model: "every model" | "全部模型";
+    expires: "Expires" | "到期";
+    no_keys: "No keys yet" | "还没有密钥";
+    no_keys_hint: "A key lets an application call the gateway. Its secret is shown once, when it is created." | "应用程序凭密钥调用网关。密钥明文只在创建时显示一次。";
+
+    secret_once: "This secret is shown once" | "密钥明文只显示一次";
+    secret_once_hint: "Only its hash is kept. Lost means a new key." | "系统只保存其哈希。丢失后只能新建密钥。";
+    copy_secret: "Copy secret" | "复制密钥";
+    try_it: "Try it" | "试一试";
+    snippet: "Snippet" | "代码片段";
+    stored_safely: "I have stored the secret where it belongs" | "我已将密钥妥善保存";
+    in_force_everywhere: "In force on every gateway" | "已在所有网关生效";
+    takes_effect_later: "Saved; takes effect when Redis is back" | "已保存；Redis 恢复后生效";
+}

@@ -1,0 +1,89 @@
+//! Sending a form: busy while under way, the failure kept for the fields, one idempotency key per content.
+
+use std::future::Future;
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use serde::Serialize;
+
+use crate::api::Failure;
+use crate::browser;
+use crate::session::Session;
+
+/// The state of a form.
+#[derive(Debug, Clone, Copy)]
+pub struct Form {
+    /// Why the last try failed.
+    pub failure: RwSignal<Option<Failure>>,
+    /// Under way.
+    pub busy: RwSignal<bool>,
+    /// The content last sent, and the key it was sent with.
+    sent: StoredValue<(String, String)>,
+}
+
+impl Form {
+    /// Untouched.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            failure: RwSignal::new(None),
+            busy: RwSignal::new(false),
+            sent: StoredValue::new((String::new(), String::new())),
+        }
+    }
+
+    /// The idempotency key of this content: the same when the same is sent again, so that a lost answer can be asked for
+    /// once more without acting twice; another when something was changed.
+    pub fn key_for<B: Serialize>(self, body: &B) -> String {
+        let content = serde_json::to_string(body).unwrap_or_default();
+        let (before, key) = self.sent.get_value();
+        if before == content && !key.is_empty() {
+            return key;
+        }
+        // Without randomness the key is empty and the API asks for one; nothing is done twice.
+        let key = browser::random_token().unwrap_or_default();
+        self.sent.set_value((content, key.clone()));
+        key
+    }
+
+    /// Sends once: a second press while under way does nothing. `done` runs after the server said yes.
+    pub fn send<T: 'static>(
+        self,
+        call: impl Future<Output = Result<T, Failure>> + 'static,
+        done: impl FnOnce(T) + 'static,
+    ) {
+        if self.busy.get_untracked() {
+            return;
+        }
+        self.busy.set(true);
+        self.failure.set(None);
+        let session = use_context::<Session>();
+        spawn_local(async move {
+            let answer = call.await;
+            // The form may be gone from the page; what was done is done.
+            let _ = self.busy.try_set(false);
+            match answer {
+                Ok(value) => done(value),
+                Err(failure) => {
+                    if let Some(session) = session {
+                        session.note(&failure);
+                    }
+                    let _ = self.failure.try_set(Some(failure));
+                }
+            }
+        });
+    }
+}
+
+impl Default for Form {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The text of a field without spaces around it; `None` where nothing is left.
+#[must_use]
+pub fn filled(value: RwSignal<String>) -> Option<String> {
+    let text = value.get_untracked().trim().to_owned();
+    (!text.is_empty()).then_some(text)
+}

@@ -1,0 +1,75 @@
+//! A new project, with a budget where wanted.
+
+use api_types::project::{Budget, CreateProject};
+use api_types::tenant::PeriodKind;
+use domain::Unit;
+use leptos::prelude::*;
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::use_navigate;
+
+use crate::api::projects;
+use crate::components::dialog::Dialog;
+use crate::components::field::{AmountField, SelectField, TextField};
+use crate::components::notice::FormFailure;
+use crate::components::toasts::{Toast, Toasts};
+use crate::i18n::language;
+use crate::pages::form::{Form, filled};
+use crate::pages::tenant::wire;
+use crate::pages::tenants::create::period_choices;
+
+/// A budget as typed: amount and period; none where no amount is.
+#[must_use]
+pub fn typed_budget(amount: RwSignal<String>, period: RwSignal<String>) -> Option<Budget> {
+    let period = period.get_untracked().parse().unwrap_or(PeriodKind::Month);
+    filled(amount).map(|amount| Budget { amount: wire::amount(&amount), period })
+}
+
+/// The dialog. Leads to the project, where its first key is made.
+#[component]
+pub fn CreateProjectDialog(
+    /// Whose.
+    tenant: String,
+    /// What it counts in.
+    unit: Unit,
+    /// It is done or unwanted.
+    on_close: Callback<()>,
+) -> impl IntoView {
+    let t = language();
+    let toasts = expect_context::<Toasts>();
+    let navigate = use_navigate();
+    let form = Form::new();
+    let [name, amount] = [(); 2].map(|()| RwSignal::new(String::new()));
+    let period = RwSignal::new(PeriodKind::Month.as_str().to_owned());
+    let submit = move |event: web_sys::SubmitEvent| {
+        event.prevent_default();
+        let body = CreateProject { name: name.get_untracked().trim().to_owned(), budget: typed_budget(amount, period) };
+        let key = form.key_for(&body);
+        let (tenant, navigate) = (tenant.clone(), navigate.clone());
+        let path = format!("/tenants/{tenant}/projects");
+        form.send(async move { projects::create(&tenant, &body, &key).await }, move |project| {
+            toasts.show(Toast::ok(t.created_named(t.project(), &project.name), None));
+            on_close.run(());
+            navigate(&format!("{path}/{}", project.id), NavigateOptions::default());
+        });
+    };
+    view! {
+        <Dialog title=t.new_project() on_close=on_close>
+            <form novalidate on:submit=submit>
+                <div class="dialog-body">
+                    <FormFailure failure=form.failure/>
+                    <TextField name="name" label=t.name() value=name failure=form.failure autofocus=true/>
+                    <div class="form-grid">
+                        <AmountField name="budget.amount" label=t.budget() hint=t.budget_hint() unit=unit.as_str() value=amount failure=form.failure/>
+                        <SelectField name="budget.period" label=t.per() choices=period_choices(t) value=period failure=form.failure/>
+                    </div>
+                </div>
+                <div class="dialog-foot">
+                    <button class="btn" type="button" on:click=move |_| on_close.run(())>{t.cancel()}</button>
+                    <button class="btn primary" type="submit" aria-busy=move || form.busy.get().then_some("true")>
+                        {move || if form.busy.get() { t.saving() } else { t.create_project() }}
+                    </button>
+                </div>
+            </form>
+        </Dialog>
+    }
+}

@@ -1,0 +1,89 @@
+//! Signing in, at whatever address one came to.
+
+use api_types::session::SignIn;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use super::form::Form;
+use super::set_up::SetUpForm;
+use crate::api::people;
+use crate::browser;
+use crate::components::badge::Tone;
+use crate::components::field::TextField;
+use crate::components::language_switch::LanguageSwitch;
+use crate::components::navigation::Mark;
+use crate::components::notice::{FormFailure, Notice};
+use crate::components::theme_switch::ThemeSwitch;
+use crate::i18n::language;
+use crate::session::Session;
+
+/// A page before the console proper: the mark, a card, and the choice of language and theme.
+#[component]
+pub fn Threshold(
+    /// The card's heading.
+    title: &'static str,
+    /// The card.
+    children: Children,
+) -> impl IntoView {
+    browser::set_title(title);
+    view! {
+        <div class="threshold">
+            <header class="threshold-bar">
+                <span class="brand"><Mark/><span>"Tollgate"</span></span>
+                <span class="row"><LanguageSwitch/><ThemeSwitch/></span>
+            </header>
+            <main class="card" id="main">
+                <div class="card-head"><h1>{title}</h1></div>
+                {children()}
+            </main>
+        </div>
+    }
+}
+
+/// The sign-in form; on a deployment without anybody, the form for the first administrator.
+#[component]
+pub fn SignInPage(
+    /// A session ran out while someone worked.
+    expired: bool,
+) -> impl IntoView {
+    let needed = RwSignal::new(false);
+    spawn_local(async move {
+        // Where it can't be asked, signing in says what is the matter.
+        if people::set_up_state().await.is_ok_and(|state| state.needed) {
+            let _ = needed.try_set(true);
+        }
+    });
+    move || {
+        if needed.get() {
+            view! { <SetUpForm on_done=Callback::new(move |()| needed.set(false))/> }.into_any()
+        } else {
+            view! { <SignInForm expired=expired/> }.into_any()
+        }
+    }
+}
+
+#[component]
+fn SignInForm(expired: bool) -> impl IntoView {
+    let t = language();
+    let session = expect_context::<Session>();
+    let form = Form::new();
+    let (email, password) = (RwSignal::new(String::new()), RwSignal::new(String::new()));
+    let submit = move |event: web_sys::SubmitEvent| {
+        event.prevent_default();
+        let who = SignIn { email: email.get_untracked().trim().to_owned(), password: password.get_untracked() };
+        form.send(async move { people::sign_in(&who).await }, move |who| session.enter(who));
+    };
+    view! {
+        <Threshold title=t.sign_in()>
+            <form class="card-body stack" novalidate on:submit=submit>
+                {expired.then(|| view! { <Notice tone=Tone::Neutral>{t.session_expired()}</Notice> })}
+                <FormFailure failure=form.failure/>
+                <TextField name="email" label=t.email() value=email failure=form.failure kind="email" autocomplete="username" autofocus=true/>
+                <TextField name="password" label=t.password() value=password failure=form.failure kind="password" autocomplete="current-password"/>
+                <button class="btn primary" type="submit" aria-busy=move || form.busy.get().then_some("true")>
+                    {move || if form.busy.get() { t.signing_in() } else { t.sign_in() }}
+                </button>
+            </form>
+        </Threshold>
+    }
+}

@@ -1,0 +1,215 @@
+//! Builds the console: Rust to WebAssembly, JavaScript glue, one style sheet, hashed names, compressed copies.
+//!
+//! The result is `crates/admin-ui/dist`, which the admin API embeds in its binary. A second call with nothing changed
+//! asks cargo, compares one fingerprint and is done. Nothing here needs Node, trunk or an installed `wasm-bindgen`: the
+//! glue comes from the library of the same version as the crate, pinned by the lock file.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use sha2::{Digest as _, Sha256};
+use wasm_bindgen_cli_support::Bindgen;
+
+use crate::{cargo, say};
+use toolchain::Toolchain;
+
+mod toolchain;
+
+const TARGET: &str = "wasm32-unknown-unknown";
+const PROFILE: &str = "wasm";
+const PACKAGE: &str = "tollgate-admin-ui";
+const BINARY: &str = "tollgate-console";
+/// Style sheets in the order of the cascade.
+const STYLES: [&str; 3] = ["tokens.css", "base.css", "console.css"];
+/// Starts the module. A file of its own, because the console's content security policy allows no inline script.
+const BOOT: &str = "import init from './console.js';\n\
+                    await init({ module_or_path: new URL('console_bg.wasm', import.meta.url) });\n";
+
+/// Builds the console of the workspace at `root` into `crates/admin-ui/dist`.
+///
+/// # Errors
+/// Names the commands to type where no compiler can build for WebAssembly; else what failed and in which file.
+pub fn build(root: &Path) -> Result<()> {
+    let toolchain = Toolchain::find()?;
+    compile(root, &toolchain)?;
+    let wasm = root.join("target/ui").join(TARGET).join(PROFILE).join(BINARY).with_extension("wasm");
+    let ui = root.join("crates/admin-ui");
+    let dist = ui.join("dist");
+    let fingerprint = fingerprint(&wasm, &ui)?;
+    let stamp = root.join("target/ui/dist.stamp");
+    if dist.join("index.html").exists() && fs::read_to_string(&stamp).is_ok_and(|old| old == fingerprint) {
+        return Ok(());
+    }
+    pack(&wasm, &ui, &dist)?;
+    fs::write(&stamp, fingerprint).context("writing target/ui/dist.stamp")?;
+    report(&dist)
+}
+
+fn compile(root: &Path, toolchain: &Toolchain) -> Result<()> {
+    let target = root.join("target/ui");
+    let target = target.to_str().context("the path of the checkout is not UTF-8")?;
+    let mut arguments = vec!["build", "--package", PACKAGE, "--bin", BINARY, "--target", TARGET, "--profile", PROFILE];
+    arguments.extend(["--target-dir", target]);
+    if root.join("crates/admin-ui/dist/index.html").exists() {
+        arguments.push("--quiet");
+    } else {
+        say::step("building the console (the first time takes some minutes)");
+    }
+    let mut command = toolchain.cargo(root, &arguments);
+    cargo::succeed(&mut command).with_context(|| format!("the console did not compile {toolchain}"))
+}
+
+/// Changes when anything that goes into the result changes, this program included.
+fn fingerprint(wasm: &Path, ui: &Path) -> Result<String> {
+    let mut hash = Sha256::new();
+    hash.update(include_str!("ui.rs"));
+    hash.update(read(wasm)?);
+    for style in STYLES {
+        hash.update(read(&ui.join("style").join(style))?);
+    }
+    for page in ["index.html", "head.js", "icon.svg"] {
+        hash.update(read(&ui.join(page))?);
+    }
+    Ok(hex(hash))
+}
+
+fn pack(wasm: &Path, ui: &Path, dist: &Path) -> Result<()> {
+    // Built beside and moved into place, so that an interrupted build leaves no half of a console behind.
+    let fresh = ui.join("dist.new");
+    if fresh.exists() {
+        fs::remove_dir_all(&fresh).with_context(|| format!("removing {}", fresh.display()))?;
+    }
+    let assets = fresh.join("assets");
+    fs::create_dir_all(&assets).with_context(|| format!("making {}", assets.display()))?;
+
+    let module = bind(wasm, &assets)?;
+    let mut style = Vec::new();
+    for name in STYLES {
+        style.extend(read(&ui.join("style").join(name))?);
+    }
+    let style = put(&assets, "console", "css", &style)?;
+    let head = put(&assets, "head", "js", &read(&ui.join("head.js"))?)?;
+    let icon = put(&assets, "icon", "svg", &read(&ui.join("icon.svg"))?)?;
+
+    let template = String::from_utf8(read(&ui.join("index.html"))?).context("index.html is not UTF-8")?;
+    fs::write(fresh.join("index.html"), page(&template, &module, &style, &head, &icon)?)?;
+
+    compress_all(&fresh)?;
+    if dist.exists() {
+        fs::remove_dir_all(dist).with_context(|| format!("removing {}", dist.display()))?;
+    }
+    fs::rename(&fresh, dist).with_context(|| format!("moving the console to {}", dist.display()))
+}
+
+/// Makes the glue and puts it with the module into one folder named by the hash of all of it: the files refer to each
+/// other by relative names, so one name changes when any of them does.
+fn bind(wasm: &Path, assets: &Path) -> Result<String> {
+    let staging = assets.join("staging");
+    Bindgen::new()
+        .input_path(wasm)
+        .out_name("console")
+        .web(true)?
+        .typescript(false)
+        .remove_name_section(true)
+        .remove_producers_section(true)
+        .generate(&staging)
+        .context("making the JavaScript glue: are wasm-bindgen and wasm-bindgen-cli-support of one version?")?;
+    fs::write(staging.join("boot.js"), BOOT)?;
+    let mut hash = Sha256::new();
+    for file in files(&staging)? {
+        hash.update(file.strip_prefix(&staging)?.to_string_lossy().as_bytes());
+        hash.update(read(&file)?);
+    }
+    let name = short(hash);
+    fs::rename(&staging, assets.join(&name)).context("naming the module's folder")?;
+    Ok(name)
+}
+
+/// Writes `stem-HASH.extension` and returns the name.
+fn put(folder: &Path, stem: &str, extension: &str, content: &[u8]) -> Result<String> {
+    let name = format!("{stem}-{}.{extension}", short(Sha256::new_with_prefix(content)));
+    fs::write(folder.join(&name), content).with_context(|| format!("writing {name}"))?;
+    Ok(name)
+}
+
+/// Replaces the template's development part by the hashed assets.
+fn page(template: &str, module: &str, style: &str, head: &str, icon: &str) -> Result<String> {
+    const BEGIN: &str = "<!-- assets -->";
+    const END: &str = "<!-- /assets -->";
+    let (before, rest) = template.split_once(BEGIN).context("index.html lacks the line <!-- assets -->")?;
+    let (_, after) = rest.split_once(END).context("index.html lacks the line <!-- /assets -->")?;
+    Ok(format!(
+        "{before}<script src=\"/assets/{head}\"></script>\n\
+         <link rel=\"icon\" type=\"image/svg+xml\" href=\"/assets/{icon}\">\n\
+         <link rel=\"stylesheet\" href=\"/assets/{style}\">\n\
+         <link rel=\"modulepreload\" href=\"/assets/{module}/console.js\">\n\
+         <link rel=\"preload\" as=\"fetch\" type=\"application/wasm\" crossorigin href=\"/assets/{module}/console_bg.wasm\">\n\
+         <script type=\"module\" src=\"/assets/{module}/boot.js\"></script>{after}"
+    ))
+}
+
+fn compress_all(folder: &Path) -> Result<()> {
+    for file in files(folder)? {
+        let content = read(&file)?;
+        fs::write(with_suffix(&file, "br"), brotli(&content)?)?;
+        fs::write(with_suffix(&file, "gz"), gzip(&content)?)?;
+    }
+    Ok(())
+}
+
+fn brotli(content: &[u8]) -> Result<Vec<u8>> {
+    let parameters = brotli::enc::BrotliEncoderParams { quality: 11, lgwin: 22, ..Default::default() };
+    let mut out = Vec::new();
+    brotli::BrotliCompress(&mut &*content, &mut out, &parameters).context("compressing with brotli")?;
+    Ok(out)
+}
+
+fn gzip(content: &[u8]) -> Result<Vec<u8>> {
+    let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    out.write_all(content).context("compressing with gzip")?;
+    out.finish().context("compressing with gzip")
+}
+
+/// Prints what the first load weighs, the promise being less than 400 kB.
+fn report(dist: &Path) -> Result<()> {
+    let mut bytes = 0;
+    for file in files(dist)? {
+        if file.extension().is_some_and(|extension| extension == "br") {
+            bytes += fs::metadata(&file)?.len();
+        }
+    }
+    say::note(&format!("console: first load {} kB compressed", bytes.div_ceil(1000)));
+    Ok(())
+}
+
+fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in walkdir::WalkDir::new(folder).sort_by_file_name() {
+        let entry = entry.with_context(|| format!("listing {}", folder.display()))?;
+        if entry.file_type().is_file() {
+            found.push(entry.into_path());
+        }
+    }
+    Ok(found)
+}
+
+fn with_suffix(file: &Path, suffix: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".");
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+fn read(file: &Path) -> Result<Vec<u8>> {
+    fs::read(file).with_context(|| format!("reading {}", file.display()))
+}
+
+fn hex(hash: Sha256) -> String {
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn short(hash: Sha256) -> String {
+    hex(hash).chars().take(16).collect()
+}
