@@ -116,7 +116,7 @@ fn field_error(path: &str, message: &str) -> FieldError {
         (join(path, name), "duplicate_field")
     } else if message == api_types::decimal::NUMBER_REFUSED {
         (path.to_owned(), "not_a_string")
-    } else if message.starts_with("invalid type") {
+    } else if message.starts_with("invalid type") || message.starts_with("invalid length") {
         (path.to_owned(), "invalid_type")
     } else {
         (path.to_owned(), "invalid")
@@ -149,7 +149,7 @@ mod tests {
             ("", 400, "", "invalid_json"),
             ("{", 400, "", "invalid_json"),
             (r#"{"name":"a"} x"#, 400, "", "invalid_json"),
-            ("[]", 422, "name", "required"),
+            ("[]", 422, "body", "invalid_type"),
             (r#"["a",null,"credit","UTC",{"kind":"month"},null,null]"#, 422, "body", "invalid_type"),
             (r#"{"name":"a","plan":["5"]}"#, 422, "plan", "invalid_type"),
             (r#"{"name":"a","period":["month",1]}"#, 422, "period", "invalid_type"),
