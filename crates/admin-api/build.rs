@@ -1,7 +1,5 @@
 //! Notices a console that was built anew: its files have other names then, which a macro cannot see.
 
-#![expect(clippy::print_stdout, reason = "build scripts talk to cargo on standard output")]
-
 fn main() {
     let dist = concat!(env!("CARGO_MANIFEST_DIR"), "/../admin-ui/dist");
     // An empty folder rather than none: cargo would look at a missing one as changed on every build.

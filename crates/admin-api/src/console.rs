@@ -236,7 +236,6 @@ fn weighted(item: &str) -> (&str, u32) {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
     use axum::body::{Body, to_bytes};
     use tower::ServiceExt as _;
 

@@ -86,7 +86,7 @@ async fn lead(
         let closed = report("windows", windows.pass(ledger, config.recovery_wait()).await.map_err(Into::into));
         gauge!("tollgate_recovering_shards")
             .set(f64::from(u32::try_from(closed.unwrap_or_default()).unwrap_or(u32::MAX)));
-        if swept_at.elapsed() >= Duration::from_secs(2).min(config.lease() / 4) {
+        if swept_at.elapsed() >= Duration::from_secs(1).min(config.lease() / 4) {
             swept_at = Instant::now();
             if let Some(swept) = report("sweep", sweeper.pass(ledger, store, config.lease()).await) {
                 counter!("tollgate_phantom_freezes_found_total").increment(u64::try_from(swept.found)?);

@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use tracing::{error, info, warn};
 
 /// Freezes looked at in one shard and pass at most.
-const PER_SHARD: usize = 100;
+const PER_SHARD: usize = 1_000;
 
 /// What this process has seen of freezes and gateways, on its own clock.
 #[derive(Debug, Default)]
@@ -37,7 +37,7 @@ struct GatewaySeen {
 /// What one pass did.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Swept {
-    /// Freezes with an old beat.
+    /// Freezes without a beat for a lease.
     pub found: usize,
     /// Of these, those resolved now.
     pub healed: usize,
@@ -52,14 +52,15 @@ impl Sweeper {
         self.see_gateways(store).await?;
         let shards: Vec<Shard> = Shard::all().collect();
         let live = ledger.live(&shards).await?;
-        let half_ms = i64::try_from((lease / 2).as_millis())?;
+        // A little over a beat interval: the own clock must start early for a freeze to be healed within a lease and a few seconds.
+        let quiet_ms = i64::try_from((lease / 12).as_millis())?;
         let mut swept = Swept::default();
         let mut seen = HashMap::new();
         for (shard, _) in shards.iter().zip(live).filter(|(_, live)| *live > 0) {
             let now_ms = ledger.now_ms().await?;
-            let found = ledger.sweep(*shard, now_ms, half_ms, PER_SHARD).await?;
-            swept.found += found.len();
+            let found = ledger.sweep(*shard, now_ms, quiet_ms, PER_SHARD).await?;
             let over: Vec<Found> = found.into_iter().filter(|found| self.is_over(found, lease, &mut seen)).collect();
+            swept.found += over.len();
             if !over.is_empty() {
                 swept.healed += self.resolve(ledger, store, *shard, &over).await?;
             }
