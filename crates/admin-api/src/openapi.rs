@@ -93,3 +93,14 @@ pub fn serve(document: &OpenApi) -> anyhow::Result<Router<App>> {
     };
     Ok(Router::new().route("/api/v1/openapi.json", get(handler)))
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn words_are_documented_as_they_are_written() {
+        let document = serde_json::to_value(crate::router::document()).unwrap();
+        let schemas = &document["components"]["schemas"];
+        assert_eq!(schemas["TenantStatus"]["enum"], serde_json::json!(["active", "suspended", "closed"]));
+        assert_eq!(schemas["TokenScope"]["enum"][0], "tenants:read");
+    }
+}
