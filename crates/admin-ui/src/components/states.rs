@@ -35,7 +35,7 @@ pub fn Empty(
     /// A button to begin, or nothing.
     children: Children,
 ) -> impl IntoView {
-    view! { <div class="state"><Icon name=icon/><h3>{title}</h3><p>{hint}</p>{children()}</div> }
+    view! { <div class="state"><Icon name=icon/><p class="state-title">{title}</p><p>{hint}</p>{children()}</div> }
 }
 
 /// It could not be loaded: why, the id to ask about, and another try.
@@ -54,7 +54,7 @@ pub fn Failed(
     view! {
         <div class="state bad" role="alert">
             <Icon name="warn"/>
-            <h3>{t.could_not_load()}</h3>
+            <p class="state-title">{t.could_not_load()}</p>
             <p>{t.failure(&failure)}</p>
             {facts.map(|(code, id)| view! {
                 <p class="tiny">{t.code_word()} " " <span class="mono">{code}</span> ", " {t.request_id()} " " <span class="mono">{id}</span></p>
