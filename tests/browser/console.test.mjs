@@ -181,7 +181,7 @@ test("every width and theme", async () => {
         tenants: ["/tenants", "table tbody tr"],
         tenant: [`/tenants/${system.tenant_id}`, "[data-live=quota] [data-number=total]"],
         projects: [`/tenants/${system.tenant_id}/projects`, "table tbody tr"],
-        project: [`/tenants/${system.tenant_id}/projects/${system.project_id}`, "[data-live=project] [data-number=total]"],
+        project: [`/tenants/${system.tenant_id}/projects/${system.project_id}`, "table tbody tr"],
         missing: ["/no-such-page", "h1"],
       };
       await page.locator("table tbody tr").first().waitFor();

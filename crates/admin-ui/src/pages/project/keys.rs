@@ -51,7 +51,7 @@ pub fn KeysCard(
 fn KeysTable(keys: Vec<Key>) -> impl IntoView {
     let t = language();
     view! {
-        <div class="table-wrap" tabindex="0" role="region" aria-labelledby="h-keys">
+        <div class="table-wrap" tabindex="0" role="group" aria-labelledby="h-keys">
             <table role="table" class="table cards c3">
                 <caption class="vh">{t.keys()}</caption>
                 <thead role="rowgroup">

@@ -100,7 +100,7 @@ fn GrantsTable(tenant: Tenant, grants: Vec<Grant>) -> impl IntoView {
         view! { <GrantRow number={index + 1} grant=grant burns=burns unit=tenant.unit zone=tenant.time_zone.clone()/> }
     };
     view! {
-        <div class="table-wrap" tabindex="0" role="region" aria-labelledby="h-grants">
+        <div class="table-wrap" tabindex="0" role="group" aria-labelledby="h-grants">
             <table role="table" class="table cards c3">
                 <caption class="vh">{t.grants_in_burn_order()}</caption>
                 <thead role="rowgroup">
