@@ -102,7 +102,8 @@ impl Life<'_> {
             };
             match self.world.ledger.freeze(&call).await.unwrap() {
                 FreezeOutcome::Frozen { amount: frozen, .. } => {
-                    assert_eq!(frozen, amount(FROZEN));
+                    // A copy that comes late finds the freeze as it then is.
+                    assert!(self.admitted || frozen == amount(FROZEN), "{frozen}");
                     self.admitted = true;
                     return;
                 }
