@@ -18,7 +18,7 @@ use rust_embed::RustEmbed;
 use sha2::{Digest as _, Sha256};
 
 #[derive(RustEmbed)]
-#[folder = "$CARGO_MANIFEST_DIR/../admin-ui/dist"]
+#[folder = "../admin-ui/dist"]
 #[allow_missing = true]
 struct Dist;
 
@@ -266,6 +266,12 @@ mod tests {
             assert!(!is_page && answer.status() == StatusCode::NOT_FOUND, "{path}: {}", answer.status());
         }
         assert_eq!(ask("POST", "/tenants", "").await.status(), StatusCode::METHOD_NOT_ALLOWED);
+    }
+
+    #[test]
+    fn a_console_that_was_built_is_in_the_binary() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../admin-ui/dist/index.html");
+        assert_eq!(Dist::get("index.html").is_some(), std::path::Path::new(page).exists());
     }
 
     #[tokio::test]

@@ -52,7 +52,7 @@ fn KeysTable(keys: Vec<Key>) -> impl IntoView {
     let t = language();
     view! {
         <div class="table-wrap" tabindex="0" role="group" aria-labelledby="h-keys">
-            <table role="table" class="table cards c3">
+            <table role="table" class="table cards">
                 <caption class="vh">{t.keys()}</caption>
                 <thead role="rowgroup">
                     <tr role="row">
