@@ -65,13 +65,17 @@ impl Tally {
 
     /// The counts of a line that closes a run of nextest, of a test program, of pytest or of Node.js.
     fn of_line(line: &str) -> Self {
+        // Indented it is a failed test's own output, shown by nextest, which counts it itself.
+        let is_test_program = line.starts_with("test result: ");
         let line = line.trim();
         if let Some(tally) = Self::of_node(line) {
             return tally;
         }
-        let is_summary = line.starts_with("Summary [")
-            || line.starts_with("test result: ")
-            || (line.contains(" in ") && line.starts_with('=') && line.ends_with('='));
+        // `=== 5 passed in 1.0s ===`, or without the frame where it runs quietly.
+        let bare = line.trim_matches(['=', ' ']);
+        let is_pytest = bare.starts_with(|first: char| first.is_ascii_digit())
+            && bare.rsplit_once(" in ").is_some_and(|(_, time)| time.trim_end_matches(')').ends_with('s'));
+        let is_summary = line.starts_with("Summary [") || is_test_program || is_pytest;
         if !is_summary {
             return Self::default();
         }
@@ -129,6 +133,8 @@ mod tests {
                 2,
             ),
             ("=================== 3 failed, 12 passed, 1 error in 3.21s ===================", 12, 4),
+            ("    test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 19 filtered out", 0, 0),
+            ("64 passed in 37.29s", 64, 0),
             ("# pass 7", 7, 0),
             ("ℹ fail 2", 0, 2),
             ("# tests 9", 0, 0),
