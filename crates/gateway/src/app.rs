@@ -9,6 +9,7 @@ use store::Store;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::address::Ranges;
 use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::keys::KeyCache;
@@ -17,6 +18,8 @@ use crate::keys::KeyCache;
 pub struct App {
     /// Flags.
     pub config: Config,
+    /// Proxies whose `X-Forwarded-For` is believed.
+    pub trusted_proxies: Ranges,
     /// Hashes keys.
     pub secret: SecretKey,
     /// Postgres, for readiness.

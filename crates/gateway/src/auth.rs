@@ -1,14 +1,16 @@
 //! Who calls: an extractor, so that a handler that forgets it has no caller and no quota to spend.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
-use axum::extract::FromRequestParts;
+use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::response::Response;
 use domain::Level;
 use domain::api_key::{KeyKind, KeyText};
 use http::HeaderMap;
 use http::request::Parts;
 
+use crate::address;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::keys::Caller;
@@ -30,14 +32,20 @@ impl FromRequestParts<Arc<App>> for Authenticated {
         let Some(context) = parts.extensions.get::<RequestContext>().cloned() else {
             return Err(axum::response::IntoResponse::into_response(http::StatusCode::INTERNAL_SERVER_ERROR));
         };
-        match authenticate(&parts.headers, app, &context).await {
+        let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0);
+        match authenticate(&parts.headers, peer, app, &context).await {
             Ok(caller) => Ok(Self { caller, context }),
             Err(error) => Err(error.to_response(&context)),
         }
     }
 }
 
-async fn authenticate(headers: &HeaderMap, app: &App, context: &RequestContext) -> Result<Arc<Caller>, ApiError> {
+async fn authenticate(
+    headers: &HeaderMap,
+    peer: Option<SocketAddr>,
+    app: &App,
+    context: &RequestContext,
+) -> Result<Arc<Caller>, ApiError> {
     let text = key_text(headers).ok_or_else(|| ApiError::invalid_api_key("You did not provide an API key."))?;
     // The checksum first: a mistyped or made-up key costs no look-up.
     let key = KeyText::parse(KeyKind::Api, text).map_err(|_| ApiError::invalid_api_key("The API key is not valid."))?;
@@ -49,6 +57,10 @@ async fn authenticate(headers: &HeaderMap, app: &App, context: &RequestContext) 
     let of = &caller.context;
     if of.key_status != "active" || of.project_status != "active" || caller.is_expired(context.started_at) {
         return Err(ApiError::invalid_api_key("The API key is disabled or has expired."));
+    }
+    let address = peer.map(|peer| address::of_caller(peer, headers, &app.trusted_proxies));
+    if address.is_some_and(|address| !caller.may_call_from(address)) {
+        return Err(ApiError::address_not_allowed());
     }
     if of.tenant_status != "active" {
         return Err(ApiError::suspended(Level::Tenant, &of.tenant_status));

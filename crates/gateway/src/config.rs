@@ -51,6 +51,9 @@ pub struct Config {
     /// Seconds that a client may stop reading before it counts as gone.
     #[arg(long, env = "TOLLGATE_CLIENT_STALL_S", default_value = "60", value_parser = seconds)]
     pub client_stall_s: Duration,
+    /// Address ranges of the proxies in front, such as `10.0.0.0/8,::1`: only their `X-Forwarded-For` is believed.
+    #[arg(long, env = "TOLLGATE_TRUSTED_PROXIES", value_delimiter = ',')]
+    pub trusted_proxies: Vec<String>,
     /// Seconds between turning unready on SIGTERM and no longer accepting connections, for load balancers to notice.
     #[arg(long, env = "TOLLGATE_UNREADY_S", default_value = "0", value_parser = seconds)]
     pub unready_s: Duration,

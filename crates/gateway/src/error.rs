@@ -121,6 +121,15 @@ impl ApiError {
         error
     }
 
+    /// The key may not be used from where the call comes from.
+    #[must_use]
+    pub fn address_not_allowed() -> Self {
+        let message = "This API key may not be used from this address.";
+        let remedy = "Call from an address in the key's ranges, or have them changed.";
+        Self::new(StatusCode::FORBIDDEN, "address_not_allowed", Kind::Permission, message, remedy)
+            .with_retry(None, false)
+    }
+
     /// The model does not exist, has no price or target, or is not for this key: all look alike from outside.
     #[must_use]
     pub fn model_not_found(model: &str) -> Self {

@@ -2,10 +2,12 @@
 //! should that notification be lost.
 
 use std::collections::HashSet;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::address::Ranges;
 use domain::period::{Cycle, PeriodKind, Zone};
 use domain::price::Multiplier;
 use domain::{PeriodLabel, Scope};
@@ -35,6 +37,7 @@ pub struct Caller {
     /// The key's own factor on estimates.
     pub safety_factor: Option<Multiplier>,
     models: Option<HashSet<String>>,
+    addresses: Option<Ranges>,
     zone: Zone,
     key_cycle: Option<Cycle>,
     project_cycle: Option<Cycle>,
@@ -55,6 +58,7 @@ impl Caller {
                 .as_deref()
                 .map(|text| decimal("api_keys.safety_factor", text))
                 .transpose()?,
+            addresses: context.ip_ranges.as_deref().map(ranges).transpose()?,
             models: context.models.as_ref().map(|models| models.iter().cloned().collect()),
             zone: Zone::parse(&context.time_zone).map_err(|why| store::Error::corrupt("tenants.time_zone", why))?,
             key_cycle: cycle("api_keys.budget_period", &context.key_budget_period)?,
@@ -67,6 +71,12 @@ impl Caller {
     #[must_use]
     pub fn may_use(&self, model: &str) -> bool {
         self.models.as_ref().is_none_or(|models| models.contains(model))
+    }
+
+    /// May this key be used from the address?
+    #[must_use]
+    pub fn may_call_from(&self, address: IpAddr) -> bool {
+        self.addresses.as_ref().is_none_or(|addresses| addresses.contains(address))
     }
 
     /// Has the key's last instant passed?
@@ -88,6 +98,11 @@ impl Caller {
             Scope::Tenant(self.context.tenant_id),
         ]
     }
+}
+
+/// A range that can't be read must not open the key to everybody.
+fn ranges(texts: &[String]) -> Result<Ranges, store::Error> {
+    Ranges::parse(texts.iter().map(String::as_str)).map_err(|why| store::Error::corrupt("api_keys.ip_ranges", why))
 }
 
 struct Entry {

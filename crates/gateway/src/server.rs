@@ -15,6 +15,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::address::Ranges;
 use crate::app::App;
 use crate::catalog::Catalog;
 use crate::config::Config;
@@ -58,6 +59,8 @@ impl Server {
     pub async fn start_with(config: Config, quota: quota::Config) -> anyhow::Result<Self> {
         let secret = SecretKey::from_base64(&config.secret_key)?;
         let gateway_id = quota.gateway_id.clone();
+        let trusted_proxies = Ranges::parse(config.trusted_proxies.iter().map(String::as_str))
+            .map_err(|why| anyhow::anyhow!("TOLLGATE_TRUSTED_PROXIES: {why}"))?;
         let mut database = store::Config::new(&config.database_url, format!("tollgate-gateway {gateway_id}"));
         database.max_connections = config.database_connections;
         let store = Store::connect(&database).await.context("DATABASE_URL: can't connect to PostgreSQL")?;
@@ -79,6 +82,7 @@ impl Server {
         };
         let app = Arc::new(App {
             config,
+            trusted_proxies,
             secret,
             store,
             quota,

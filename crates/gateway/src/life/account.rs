@@ -8,7 +8,7 @@ use domain::record::{Attempt, Outcome, UsageRecord};
 use domain::usage::Usage;
 use http::HeaderMap;
 use jiff::Timestamp;
-use quota::Freeze;
+use quota::{Freeze, Numbers};
 
 use crate::catalog::Target;
 use crate::error::{ApiError, set};
@@ -70,6 +70,9 @@ impl Books {
     /// Headers of a reply that succeeds.
     pub fn reply_headers(&self, headers: &mut HeaderMap) {
         set(headers, "x-tollgate-model", &self.plan.model.name);
+        if self.freeze.numbers().iter().any(is_on_overdraft) {
+            set(headers, "x-quota-overage", "true");
+        }
         if let Some(max) = self.lowered_max {
             set(headers, "x-tollgate-max-tokens", &max.to_string());
         }
@@ -195,6 +198,13 @@ impl Books {
                 .record(f64::from(u32::try_from(gap).unwrap_or(u32::MAX)));
         }
     }
+}
+
+/// More is spent or set aside than total and credit line hold: the rest comes out of the overdraft.
+fn is_on_overdraft(numbers: &Numbers) -> bool {
+    numbers
+        .total
+        .is_some_and(|total| numbers.used.saturating_add(numbers.frozen) > total.saturating_add(numbers.credit_limit))
 }
 
 /// A request that was not admitted: its reply and its log line.

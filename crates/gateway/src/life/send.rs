@@ -63,6 +63,9 @@ pub enum SendEnd {
 /// # Errors
 /// The client left, or the last target's failure.
 pub async fn send(call: &Arc<Call>, books: &mut Books, reply: &mut Reply) -> Result<Served, SendEnd> {
+    if !books.freeze.may_start() {
+        return Err(SendEnd::Failed(ApiError::ledger_unavailable()));
+    }
     let (abort, ending) = (books.freeze.abort_signal(), call.app.ending.clone());
     tokio::select! {
         biased;

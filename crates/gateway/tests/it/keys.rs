@@ -74,3 +74,27 @@ async fn a_key_sees_its_own_models_only() {
         assert!(began.elapsed() < Duration::from_secs(2));
     }
 }
+
+#[tokio::test]
+async fn a_key_bound_to_addresses_works_from_there_alone() {
+    let mut house = House::with("1.00").await;
+    let bind = async |house: &House, range: &str| {
+        let key = house.key_id.uuid();
+        house.sql(&format!("UPDATE api_keys SET ip_ranges = ARRAY['{range}'] WHERE id = '{key}'")).await;
+        tokio::time::sleep(Duration::from_millis(300)).await;
+    };
+    let from = async |house: &House, forwarded: &'static str| {
+        let request = house.http.get(format!("{}/v1/models", house.url)).bearer_auth(&house.key);
+        request.header("x-forwarded-for", forwarded).send().await.unwrap().status().as_u16()
+    };
+    bind(&house, "192.0.2.0/24").await;
+    assert_eq!(from(&house, "192.0.2.7").await, 403, "nobody is trusted to say so");
+    bind(&house, "127.0.0.0/8").await;
+    assert_eq!(from(&house, "203.0.113.1").await, 200);
+    house.start_gateway(&["--trusted-proxies", "127.0.0.1"]).await;
+    bind(&house, "192.0.2.0/24").await;
+    assert_eq!(from(&house, "192.0.2.7").await, 200);
+    assert_eq!(from(&house, "192.0.2.7, 203.0.113.1").await, 403, "the first hop is forged");
+    let (code, body) = status(&house, &house.key).await;
+    assert_eq!((code, &body["error"]["code"]), (403, &json!("address_not_allowed")));
+}
