@@ -2,7 +2,8 @@
 //!
 //! A freeze whose beat has not changed for a lease, by this process' own monotonic clock, is recorded with its last
 //! checkpoint and outcome `expired`; a settled one with its actual charge. A restarted reconciler needs a full lease of its
-//! own before it expires anything. The confirm deletes a freeze only if unchanged since it was read; totals it installs always.
+//! own before it expires anything. Freezes are looked at from a twelfth of a lease on, not from half a lease as first
+//! designed: the own clock starts at the first look, so looking later would heal after one and a half leases. The confirm deletes a freeze only if unchanged since it was read; totals it installs always.
 
 use std::collections::HashMap;
 use std::time::Duration;

@@ -45,7 +45,7 @@ fn read(model_id: ModelId, body: &CreatePrice, first: bool, now: OffsetDateTime)
         future,
         "valid_from",
         "out_of_range",
-        "must not be in the past: what was charged stays; leave it out for now",
+        "must not be in the past: what was charged stays; leave it out to begin at once",
     );
     let mut price = |field: &str, text: &Option<Decimal>| {
         let text = text.as_ref()?.as_str();
