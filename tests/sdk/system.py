@@ -54,6 +54,7 @@ class System:
         self.upstream = credentials["upstream_url"]
         self.redis = credentials["redis_url"]
         self.service_token = credentials["service_token"]
+        self.pids = credentials["pids"]
         self.model = credentials["model"]
         self.demo = Caller(credentials["tenant_id"], credentials["api_key"])
 

@@ -30,7 +30,10 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
         .with_context(|| {
             format!("TOLLGATE_ADMIN_METRICS_LISTEN (--metrics-listen): can't listen on {}", config.metrics_listen)
         })?;
-    let app = connect(config).await?;
+    let app = tokio::select! {
+        app = connect(config) => app?,
+        ended = ended() => return ended,
+    };
     print_setup_token(&app).await?;
     let listen = app.config().listen;
     let listener = TcpListener::bind(listen)
@@ -55,8 +58,8 @@ pub async fn connect(config: Config) -> anyhow::Result<App> {
     let mut side = store::Config::new(&config.database_url, "tollgate-admin-api quota");
     side.max_connections = QUOTA_CONNECTIONS;
     let wrong = "DATABASE_URL (--database-url): PostgreSQL can't be reached";
-    let store = Store::connect(&main).await.context(wrong)?;
-    let quota_store = Store::connect(&side).await.context(wrong)?;
+    let store = Store::connect_waiting(&main).await.context(wrong)?;
+    let quota_store = Store::connect_waiting(&side).await.context(wrong)?;
     let name = format!("admin-{}", uuid::Uuid::now_v7().simple());
     let quota = Quota::observe(quota::Config::new(name, &config.redis_url), quota_store)
         .await

@@ -63,7 +63,7 @@ impl Server {
             .map_err(|why| anyhow::anyhow!("TOLLGATE_TRUSTED_PROXIES: {why}"))?;
         let mut database = store::Config::new(&config.database_url, format!("tollgate-gateway {gateway_id}"));
         database.max_connections = config.database_connections;
-        let store = Store::connect(&database).await.context("DATABASE_URL: can't connect to PostgreSQL")?;
+        let store = Store::connect_waiting(&database).await.context("DATABASE_URL: can't connect to PostgreSQL")?;
         let quota = Quota::start(quota, store.clone()).await.context("REDIS_URL: can't start the ledger")?;
         let keys = Arc::new(KeyCache::new(store.clone(), config.cache_s));
         let catalog = Arc::new(Catalog::new(store.clone(), Sealer::new(&secret)));

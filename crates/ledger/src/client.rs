@@ -69,6 +69,25 @@ impl Ledger {
         Ok(ledger)
     }
 
+    /// As [`Self::connect`], but waits for a Redis that is away, still loads its data or is not the primary yet: services
+    /// that start together come up in any order.
+    ///
+    /// # Errors
+    /// `Configuration` where `maxmemory-policy` would evict money or the version is below 7.0; else what no waiting mends,
+    /// such as a wrong password.
+    pub async fn connect_waiting(config: &Config) -> Result<Self, LedgerError> {
+        loop {
+            match Self::connect(config).await {
+                Err(error) if error.is_transient() && !error.is_access() => {
+                    let cause = std::error::Error::source(&error).map(ToString::to_string);
+                    warn!(cause, "REDIS_URL: Redis is not there yet; trying again every second");
+                    tokio::time::sleep(Duration::from_secs(1)).await;
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+
     /// Loads every script, so that no call has to send a text.
     ///
     /// # Errors

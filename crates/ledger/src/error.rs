@@ -28,6 +28,14 @@ impl LedgerError {
     pub const fn is_transient(&self) -> bool {
         matches!(self, Self::Unknown(_) | Self::NotApplied(_))
     }
+
+    /// True where Redis refused the name, the password or the permissions of the URL.
+    #[must_use]
+    pub fn is_access(&self) -> bool {
+        let (Self::Unknown(cause) | Self::NotApplied(cause)) = self else { return false };
+        cause.kind() == redis::ErrorKind::AuthenticationFailed
+            || matches!(cause.code(), Some("NOAUTH" | "WRONGPASS" | "NOPERM"))
+    }
 }
 
 impl From<redis::RedisError> for LedgerError {

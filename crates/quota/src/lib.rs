@@ -79,7 +79,7 @@ impl Quota {
     /// # Errors
     /// Why Redis can't be used.
     pub async fn start(config: Config, store: Store) -> Result<Self, Unavailable> {
-        let ledger = Ledger::connect(&config.ledger).await?;
+        let ledger = Ledger::connect_waiting(&config.ledger).await?;
         Ok(Self::with(config, ledger, store))
     }
 
@@ -89,7 +89,7 @@ impl Quota {
     /// # Errors
     /// Why Redis can't be used.
     pub async fn observe(config: Config, store: Store) -> Result<Self, Unavailable> {
-        let ledger = Ledger::connect(&config.ledger).await?;
+        let ledger = Ledger::connect_waiting(&config.ledger).await?;
         Ok(Self { shared: share(config, ledger, store).0 })
     }
 

@@ -77,7 +77,7 @@ async fn lead(
     let (mut pushed_to, mut upkeep_at) = (0, Instant::now());
     let mut ticks = interval(Duration::from_millis(500).min(config.lease() / 8));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let (mut swept_at, mut pushed_at) = (Instant::now(), Instant::now());
+    let (mut due_at, mut pushed_at) = (Instant::now(), Instant::now());
     loop {
         tokio::select! {
             _ = ticks.tick() => {}
@@ -86,12 +86,12 @@ async fn lead(
         let closed = report("windows", windows.pass(ledger, config.recovery_wait()).await.map_err(Into::into));
         gauge!("tollgate_recovering_shards")
             .set(f64::from(u32::try_from(closed.unwrap_or_default()).unwrap_or(u32::MAX)));
-        if swept_at.elapsed() >= Duration::from_secs(1).min(config.lease() / 4) {
-            swept_at = Instant::now();
-            if let Some(swept) = report("sweep", sweeper.pass(ledger, store, config.lease()).await) {
-                counter!("tollgate_phantom_freezes_found_total").increment(u64::try_from(swept.found)?);
-                counter!("tollgate_phantom_freezes_healed_total").increment(u64::try_from(swept.healed)?);
-            }
+        if let Some(swept) = report("sweep", sweeper.pass(ledger, store, config.lease()).await) {
+            counter!("tollgate_phantom_freezes_found_total").increment(u64::try_from(swept.found)?);
+            counter!("tollgate_phantom_freezes_healed_total").increment(u64::try_from(swept.healed)?);
+        }
+        if due_at.elapsed() >= Duration::from_secs(1).min(config.lease() / 4) {
+            due_at = Instant::now();
             report("due", due::pass(ledger, store).await);
         }
         if pushed_at.elapsed() >= Duration::from_secs(3) {

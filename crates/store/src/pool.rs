@@ -54,6 +54,23 @@ impl Store {
         Ok(Self { pool })
     }
 
+    /// As [`Self::connect`], but waits for a Postgres that is away or still starting: services that start together come up
+    /// in any order.
+    ///
+    /// # Errors
+    /// What no waiting mends: a URL that can't be read, a wrong password, a database that does not exist.
+    pub async fn connect_waiting(config: &Config) -> Result<Self, Error> {
+        loop {
+            match Self::connect(config).await {
+                Err(Error::Unavailable(cause)) => {
+                    tracing::warn!(%cause, "DATABASE_URL: PostgreSQL is not there yet; trying again every second");
+                    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+
     /// The same without a first connection: for services that must start while Postgres is away.
     ///
     /// # Errors
