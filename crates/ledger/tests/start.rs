@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use tollgate_ledger::{Config, Ledger, LedgerError};
 use testkit::redis::{Options, Redis};
+use tollgate_ledger::{Config, Ledger, LedgerError};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_service_waits_for_redis_and_then_works() {
