@@ -19,6 +19,7 @@ mod grants;
 mod health;
 mod keys;
 mod list;
+mod live;
 mod models;
 mod numbers;
 mod once;

@@ -8,6 +8,7 @@
 
 mod admit;
 mod beat;
+pub mod books;
 mod config;
 mod extend;
 mod freeze;
@@ -32,6 +33,7 @@ pub use config::Config;
 pub use domain::Numbers;
 pub use extend::Extension;
 pub use freeze::{Freeze, Pending};
+pub use ledger::{AccountState, Found};
 pub use push::Pushed;
 
 /// Why quota can't be decided now. The caller answers 503; nothing was charged.

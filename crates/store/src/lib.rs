@@ -27,6 +27,7 @@ pub mod reach;
 pub mod record;
 pub mod refunds;
 pub mod requests;
+pub mod scopes;
 pub mod seal;
 pub mod service_tokens;
 pub mod sessions;

@@ -48,6 +48,8 @@ policies! {
     CreateTenants: P, [TenantsWrite], platform: true;
     /// Read the four numbers.
     ReadQuota: V_T, [QuotaRead], platform: false;
+    /// Repair Redis' copy and end freezes by hand.
+    WriteLedger: P, [LedgerWrite], platform: false;
     /// Read grants.
     ReadGrants: V_T, [GrantsRead], platform: false;
     /// Add grants.

@@ -8,6 +8,7 @@ mod catalog;
 mod fields;
 mod idempotency;
 mod lists;
+mod live;
 mod matrix;
 mod people;
 mod process;

@@ -89,7 +89,10 @@ pub fn body(operation: &str, sample: &Sample) -> Option<Value> {
         "create_service_token" => json!({"name": "t", "scopes": ["tenants:read"]}),
         "create_tenant" => json!({"name": "t", "plan": {"amount": "1"}}),
         "change_tenant" => json!({"name": "changed"}),
-        "suspend_tenant" | "resume_tenant" | "disable_key" | "enable_key" => json!({"reason": "test"}),
+        "suspend_tenant" | "resume_tenant" | "disable_key" | "enable_key" | "roll_back_freeze" => {
+            json!({"reason": "test"})
+        }
+        "rebuild_tenant" => json!({"dry_run": false}),
         "create_grant" => json!({"kind": "gift", "amount": "1.5"}),
         "create_project" => json!({"name": "p", "budget": {"amount": "3", "period": "month"}}),
         "create_key" => json!({"name": "k", "models": null}),
@@ -107,6 +110,8 @@ pub fn body(operation: &str, sample: &Sample) -> Option<Value> {
         | "list_tenants"
         | "read_tenant"
         | "read_tenant_quota"
+        | "read_tenant_live"
+        | "list_freezes"
         | "list_grants"
         | "list_projects"
         | "read_project"
