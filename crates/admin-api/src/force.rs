@@ -11,6 +11,9 @@ const WITHIN: Duration = Duration::from_secs(2);
 
 /// Pushes the accounts as they are now. True where every gateway decides by them from here on.
 pub async fn push(app: &App, tenant: TenantId, scopes: &[Scope]) -> bool {
+    if scopes.is_empty() {
+        return true; // no account is open yet: the first request opens it as it is now
+    }
     match tokio::time::timeout(WITHIN, app.quota().push(tenant, scopes)).await {
         Ok(Ok(pushed)) => pushed.in_force,
         Ok(Err(cause)) => {

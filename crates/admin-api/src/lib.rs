@@ -18,6 +18,7 @@ mod force;
 mod grants;
 mod health;
 mod keys;
+mod limits;
 mod list;
 mod live;
 mod models;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use api_types::{Decimal, Numbers, Overdraft, Timestamp};
-use domain::{Amount, Scope, TenantId, Unit};
+use domain::{Amount, LimitUse, Scope, TenantId, Unit};
 use store::PgConnection;
 use store::tenants::Tenant;
 use time::OffsetDateTime;
@@ -104,6 +104,18 @@ async fn in_redis(app: &App, tenant: TenantId, scopes: &[Scope]) -> HashMap<Scop
             HashMap::new()
         }
         Err(_) => HashMap::new(),
+    }
+}
+
+/// How far the limits of a scope are used up; nothing while Postgres or Redis do not answer in time.
+pub async fn limits(app: &App, tenant: TenantId, scope: &Scope) -> Vec<LimitUse> {
+    match tokio::time::timeout(WITHIN, app.quota().limits(tenant, std::slice::from_ref(scope))).await {
+        Ok(Ok(limits)) => limits,
+        Ok(Err(cause)) => {
+            tracing::warn!(%cause, %tenant, "the use of limits could not be read");
+            Vec::new()
+        }
+        Err(_) => Vec::new(),
     }
 }
 

@@ -30,6 +30,35 @@ request! {
         pub expires_at: Option<Timestamp>,
         /// Its estimates are multiplied by it, at least 1; null: the model's.
         pub safety_factor: Option<Factor>,
+        /// Rates, in-flight and the most for one request. Absent ones are none.
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<crate::limits::Limits>))]
+        pub limits: Option<serde_json::Value>,
+    }
+
+    /// Changes a key. Absent fields stay; null clears where a field may be empty.
+    pub struct ChangeKey {
+        /// What it is for.
+        pub name: Option<String>,
+        /// Names of the models that it may call; null: every model.
+        #[serde(default, deserialize_with = "crate::wire::present", skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<Vec<String>>))]
+        pub models: Option<Option<Vec<String>>>,
+        /// Address ranges that it may be used from, such as `192.0.2.0/24`; null: everywhere.
+        #[serde(default, deserialize_with = "crate::wire::present", skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<Vec<String>>))]
+        pub ip_ranges: Option<Option<Vec<String>>>,
+        /// When it ends by itself; null: never.
+        #[serde(default, deserialize_with = "crate::wire::present", skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<Timestamp>))]
+        pub expires_at: Option<Option<Timestamp>>,
+        /// Its estimates are multiplied by it, at least 1; null: the model's.
+        #[serde(default, deserialize_with = "crate::wire::present", skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<Factor>))]
+        pub safety_factor: Option<Option<Factor>>,
+        /// Rates, in-flight and the most for one request. Absent ones stay; null lifts one, null in place of the object all.
+        #[serde(default, deserialize_with = "crate::wire::present", skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<crate::limits::Limits>))]
+        pub limits: Option<Option<serde_json::Value>>,
     }
 }
 
@@ -61,6 +90,12 @@ reply! {
         pub expires_at: Option<Timestamp>,
         /// Its estimates are multiplied by it; null: the model's.
         pub safety_factor: Option<Factor>,
+        /// Rates, in-flight and the most for one request.
+        #[serde(default)]
+        pub limits: crate::limits::Limits,
+        /// How far each of its limits is used up; only where one key is read.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub windows: Option<Vec<crate::limits::LimitWindow>>,
         /// The numbers of the present period.
         pub quota: Numbers,
         /// When it last called.

@@ -12,6 +12,7 @@ mod wire;
 pub mod decimal;
 pub mod grant;
 pub mod key;
+pub mod limits;
 pub mod live;
 pub mod model;
 pub mod numbers;

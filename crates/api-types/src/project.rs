@@ -22,6 +22,19 @@ request! {
         pub name: String,
         /// How much it may spend per period; null: as much as the tenant.
         pub budget: Option<Budget>,
+        /// Rates, in-flight and the most for one request. Absent ones are none.
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<crate::limits::Limits>))]
+        pub limits: Option<serde_json::Value>,
+    }
+
+    /// Changes a project. Absent fields stay.
+    pub struct ChangeProject {
+        /// Name.
+        pub name: Option<String>,
+        /// Rates, in-flight and the most for one request. Absent ones stay; null lifts one, null in place of the object all.
+        #[serde(default, deserialize_with = "crate::wire::present", skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<crate::limits::Limits>))]
+        pub limits: Option<Option<serde_json::Value>>,
     }
 
     /// An amount per period, in the tenant's unit and time zone.
@@ -46,11 +59,17 @@ reply! {
         pub status: ProjectStatus,
         /// How much it may spend per period.
         pub budget: Option<Budget>,
+        /// Rates, in-flight and the most for one request, over all of its keys.
+        #[serde(default)]
+        pub limits: crate::limits::Limits,
         /// The numbers of the present period.
         pub quota: Numbers,
         /// When it was created.
         pub created_at: Timestamp,
         /// + 1 per change; the ETag.
         pub version: i64,
+        /// After a change: whether every gateway decides by it already; false while Redis is away.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub in_force: Option<bool>,
     }
 }

@@ -88,6 +88,9 @@ request! {
         pub hard_stop: Option<bool>,
         /// Every charge of the tenant is multiplied by it; at most 4 places.
         pub multiplier: Option<Factor>,
+        /// Limits over all of its projects. Absent ones stay; null lifts one.
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<crate::limits::Limits>))]
+        pub limits: Option<serde_json::Value>,
     }
 
     /// Elasticity above the total.
@@ -158,5 +161,8 @@ reply! {
         pub hard_stop: bool,
         /// Every charge of the tenant is multiplied by it.
         pub multiplier: Factor,
+        /// Limits over all of its projects.
+        #[serde(default)]
+        pub limits: crate::limits::Limits,
     }
 }

@@ -3,7 +3,7 @@
 //! Where the stream's guard can extend the freeze, a small one is enough and nobody is refused for a large maximum. Where
 //! it can't (no stream, hidden reasoning), the whole answer is frozen, or the maximum lowered to what the freeze pays.
 
-use crate::amount::Amount;
+use crate::amount::{Amount, MAX_UNITS};
 use crate::price::{ChargeError, Multiplier, Tariff};
 use crate::usage::{Kind, Usage};
 
@@ -103,6 +103,26 @@ impl Estimator {
             Err(ChargeError::OutOfRange) => Ok(Amount::MAX),
             outcome => outcome,
         }
+    }
+
+    /// Tokens of `prompt_tokens` and answers of this length (per choice), safety factor included, rounded up: what a token
+    /// rate reserves. Held at the largest amount.
+    #[must_use]
+    pub fn tokens_of(&self, prompt_tokens: u64, output_tokens: u64) -> u64 {
+        let tokens = output_tokens.saturating_mul(self.choices.max(1)).saturating_add(prompt_tokens);
+        let steps = u128::from(tokens) * u128::from(self.factor.steps());
+        let rounded = steps.div_ceil(u128::from(Multiplier::ONE.steps()));
+        u64::try_from(rounded).unwrap_or(u64::MAX).min(MAX_UNITS.unsigned_abs())
+    }
+
+    /// How many answer tokens (per choice) a reservation of `tokens` covers after the prompt, safety factor included: never
+    /// more than [`Self::output_ceiling`].
+    #[must_use]
+    pub fn max_tokens_reserved(&self, prompt_tokens: u64, tokens: u64) -> u64 {
+        let steps = u128::from(tokens) * u128::from(Multiplier::ONE.steps());
+        let covered = steps / u128::from(self.factor.steps().max(1));
+        let covered = u64::try_from(covered).unwrap_or(u64::MAX);
+        (covered.saturating_sub(prompt_tokens) / self.choices.max(1)).min(self.output_ceiling())
     }
 
     /// How many answer tokens (per choice) a freeze of `amount` pays after the prompt, safety factor included: never more

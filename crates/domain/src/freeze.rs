@@ -41,6 +41,9 @@ pub struct FreezeEntry {
     pub amount: Amount,
     /// Charge of what was relayed so far, by the local count.
     pub progress: Amount,
+    /// Tokens that the request really took; counts only once it is settled, and corrects what the freeze reserved of the
+    /// token rates.
+    pub tokens: i64,
     /// When it was frozen, ms of Redis' clock.
     pub created_ms: i64,
     /// Version of the tenant's account at the freeze: decides whether a grant that ended since may be used.

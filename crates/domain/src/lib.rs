@@ -26,6 +26,7 @@ pub mod usage;
 pub use amount::{Amount, Unit};
 pub use freeze::{FreezeEntry, FreezeState};
 pub use ids::{GrantId, KeyId, ModelId, ProjectId, RequestId, TargetId, TenantId, UpstreamId};
+pub use limits::{LimitName, LimitSet, LimitUse, Limits};
 pub use price::{Multiplier, Price, Prices, Tariff};
 pub use record::{Attempt, Outcome, UsageRecord};
 pub use scope::{Level, PeriodLabel, Scope, Shard};

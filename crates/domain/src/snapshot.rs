@@ -1,6 +1,7 @@
 //! What Postgres says of an account at one version: the only thing that ever replaces an account's totals in Redis.
 
 use crate::amount::Amount;
+use crate::limits::LimitSet;
 use crate::scope::Scope;
 
 /// An account's status. Only `Active` admits requests.
@@ -56,6 +57,8 @@ pub struct Snapshot {
     pub status: Status,
     /// When the totals change by themselves next, in ms since 1970 (UTC).
     pub valid_until_ms: Option<i64>,
+    /// Rates, in-flight and the most for one request.
+    pub limits: LimitSet,
 }
 
 /// The four numbers of an account, with what they stand beside.

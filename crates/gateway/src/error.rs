@@ -3,6 +3,7 @@
 //! Causes go to the log; what a client reads names the level, the limit, the four numbers and what to do.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use axum::response::{IntoResponse, Response};
 use domain::{Amount, Level, RequestId, Unit};
@@ -11,6 +12,9 @@ use serde_json::{Value, json};
 
 use crate::dialect::field::BadField;
 use crate::request_context::{RequestContext, Shape};
+
+/// For what is over soon.
+const SHORTLY: Duration = Duration::from_secs(1);
 
 /// The kinds of errors, as the OpenAI dialect names them in `type`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,8 +81,10 @@ pub struct ApiError {
     message: String,
     param: Option<String>,
     remedy: &'static str,
-    retry_after_s: Option<u64>,
+    retry_after: Option<Duration>,
     should_retry: Option<bool>,
+    /// What else the reply's head says.
+    pub headers: HeaderMap,
     detail: Option<Box<Detail>>,
 }
 
@@ -97,8 +103,9 @@ impl ApiError {
             message: message.into(),
             param: None,
             remedy,
-            retry_after_s: None,
+            retry_after: None,
             should_retry: None,
+            headers: HeaderMap::new(),
             detail: None,
         }
     }
@@ -193,7 +200,7 @@ impl ApiError {
 
     /// The refusal of a quota or a budget.
     #[must_use]
-    pub fn insufficient_quota(detail: Detail, retry_after_s: u64) -> Self {
+    pub fn insufficient_quota(detail: Detail, retry_after: Duration) -> Self {
         let level = detail.level.map_or("tenant", Level::as_str);
         let left = detail.remaining.map_or_else(|| "nothing".to_owned(), |left| left.format(detail.unit));
         let message = format!("The quota of this {level} does not cover this request: {left} remaining.");
@@ -204,7 +211,21 @@ impl ApiError {
         };
         let mut error =
             Self::new(StatusCode::TOO_MANY_REQUESTS, "insufficient_quota", Kind::InsufficientQuota, message, remedy)
-                .with_retry(Some(retry_after_s), false);
+                .with_retry(Some(retry_after), false);
+        error.detail = Some(Box::new(detail));
+        error
+    }
+
+    /// The request alone needs more than one request may set aside.
+    #[must_use]
+    pub fn too_large_a_request(detail: Detail) -> Self {
+        let (level, most) = (detail.level.map_or("tenant", Level::as_str), detail.total.unwrap_or_default());
+        let message =
+            format!("This request needs more than the {} that one request of this {level} may take.", most.format(detail.unit));
+        let remedy = "Send a shorter prompt, or have `max_per_request` raised.";
+        let mut error =
+            Self::new(StatusCode::TOO_MANY_REQUESTS, "insufficient_quota", Kind::InsufficientQuota, message, remedy)
+                .with_retry(None, false);
         error.detail = Some(Box::new(detail));
         error
     }
@@ -221,19 +242,19 @@ impl ApiError {
         error
     }
 
-    /// A rate or in-flight limit refused.
+    /// A rate or in-flight limit refused; without `retry_after` the request alone is beyond it.
     #[must_use]
-    pub fn rate_limited(detail: Detail, retry_after_s: u64) -> Self {
+    pub fn rate_limited(detail: Detail, retry_after: Option<Duration>) -> Self {
         let (level, limit) = (detail.level.map_or("tenant", Level::as_str), detail.limit.as_deref().unwrap_or("rate"));
-        let message = format!("The limit `{limit}` of this {level} is reached.");
-        let mut error = Self::new(
-            StatusCode::TOO_MANY_REQUESTS,
-            "rate_limit_exceeded",
-            Kind::RateLimit,
-            message,
-            "Send the request again after Retry-After.",
-        )
-        .with_retry(Some(retry_after_s), true);
+        let (message, remedy) = if retry_after.is_some() {
+            (format!("The limit `{limit}` of this {level} is reached."), "Send the request again after Retry-After.")
+        } else {
+            let message = format!("This request alone is beyond the limit `{limit}` of this {level}.");
+            (message, "Send a shorter prompt, or have the limit raised.")
+        };
+        let mut error =
+            Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limit_exceeded", Kind::RateLimit, message, remedy)
+                .with_retry(retry_after, retry_after.is_some());
         error.detail = Some(Box::new(detail));
         error
     }
@@ -249,7 +270,7 @@ impl ApiError {
             message,
             "Send the request again shortly.",
         )
-        .with_retry(Some(1), true)
+        .with_retry(Some(SHORTLY), true)
     }
 
     /// The gateway is shutting down, or full.
@@ -257,7 +278,7 @@ impl ApiError {
     pub fn shutting_down() -> Self {
         let message = "This gateway is shutting down.";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "shutting_down", Kind::Server, message, "Send the request again.")
-            .with_retry(Some(1), true)
+            .with_retry(Some(SHORTLY), true)
     }
 
     /// The upstream refused our own credentials or account: never the client's fault.
@@ -284,7 +305,7 @@ impl ApiError {
             message,
             "Send the request again after Retry-After.",
         )
-        .with_retry(retry_after_s.or(Some(1)), true)
+        .with_retry(Some(retry_after_s.map_or(SHORTLY, Duration::from_secs)), true)
     }
 
     /// The upstream failed.
@@ -328,8 +349,8 @@ impl ApiError {
         )
     }
 
-    fn with_retry(mut self, after_s: Option<u64>, should: bool) -> Self {
-        self.retry_after_s = after_s;
+    fn with_retry(mut self, after: Option<Duration>, should: bool) -> Self {
+        self.retry_after = after;
         self.should_retry = Some(should);
         self
     }
@@ -390,8 +411,10 @@ impl ApiError {
         response.extensions_mut().insert(ErrorCode(self.code.clone()));
         let headers = response.headers_mut();
         set(headers, "x-request-id", &request.id.to_string());
-        if let Some(seconds) = self.retry_after_s {
-            set(headers, "retry-after", &seconds.to_string());
+        headers.extend(self.headers.clone());
+        if let Some(after) = self.retry_after {
+            set(headers, "retry-after", &after.as_millis().div_ceil(1000).max(1).to_string());
+            set(headers, "retry-after-ms", &after.as_millis().max(1).to_string());
         }
         if let Some(should) = self.should_retry {
             set(headers, "x-should-retry", if should { "true" } else { "false" });
@@ -438,7 +461,7 @@ mod tests {
             remaining: units(0),
             resets_at: None,
         };
-        let error = ApiError::insufficient_quota(detail, 60);
+        let error = ApiError::insufficient_quota(detail, Duration::from_secs(60));
         let body = error.openai_body();
         let tollgate = &body["error"]["tollgate"];
         assert_eq!(body["error"]["code"], "insufficient_quota");

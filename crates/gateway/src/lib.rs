@@ -17,6 +17,7 @@ pub mod dialect;
 pub mod error;
 pub mod keys;
 pub mod life;
+pub mod rates;
 pub mod request_context;
 pub mod router;
 pub mod routes;

@@ -13,14 +13,19 @@ use crate::error::ApiError;
 use crate::request_context::{self, RequestContext};
 use crate::routes::{health, models, paid, quota};
 
+/// The routes that cost something: each one enforces every limit, as a test over this table proves.
+pub const METERED: [(&str, Dialect); 5] = [
+    ("/v1/chat/completions", Dialect::Chat),
+    ("/v1/completions", Dialect::Completions),
+    ("/v1/responses", Dialect::Responses),
+    ("/v1/embeddings", Dialect::Embeddings),
+    ("/v1/messages", Dialect::Messages),
+];
+
 /// Every route. All of `/v1` needs a key.
 pub fn router(app: Arc<App>) -> Router {
-    Router::new()
-        .route("/v1/chat/completions", paid(Dialect::Chat))
-        .route("/v1/completions", paid(Dialect::Completions))
-        .route("/v1/responses", paid(Dialect::Responses))
-        .route("/v1/embeddings", paid(Dialect::Embeddings))
-        .route("/v1/messages", paid(Dialect::Messages))
+    let metered = METERED.into_iter().fold(Router::new(), |router, (path, dialect)| router.route(path, paid(dialect)));
+    metered
         .route("/v1/models", get(models::list))
         .route("/v1/models/{*id}", get(models::one))
         .route("/v1/quota", get(quota::get))

@@ -4,7 +4,8 @@
 -- older snapshot under way can't pass for the truth; with `expected` a freeze goes only if unchanged since it was read.
 -- KEYS  1 marker, 2 index, then every key that is named by its number
 -- ARGV  1 nonce, 2 number of snapshots; each: account key, freezes key, snapshot;
---       then per freeze: freezes key, member, request, expected ('' = as it is), number of accounts, their keys
+--       then per freeze: freezes key, member, request, expected ('' = as it is), number of accounts, their keys,
+--       as many keys of requests in flight
 -- Returns OK window deleted; INVALID
 local installs, deletes, at = {}, {}, 3
 for _ = 1, tonumber(ARGV[2]) do
@@ -14,11 +15,14 @@ for _ = 1, tonumber(ARGV[2]) do
   at = at + 2 + SNAPSHOT
 end
 while at <= #ARGV do
-  local d = { freezes = KEYS[tonumber(ARGV[at])], member = ARGV[at + 1], rid = ARGV[at + 2], expected = ARGV[at + 3], accounts = {} }
+  local d = { freezes = KEYS[tonumber(ARGV[at])], member = ARGV[at + 1], rid = ARGV[at + 2], expected = ARGV[at + 3], accounts = {},
+    running = {} }
   local count = tonumber(ARGV[at + 4])
-  for i = 1, count do d.accounts[i] = KEYS[tonumber(ARGV[at + 4 + i])] end
+  for i = 1, count do
+    d.accounts[i], d.running[i] = KEYS[tonumber(ARGV[at + 4 + i])], KEYS[tonumber(ARGV[at + 4 + count + i])]
+  end
   deletes[#deletes + 1] = d
-  at = at + 5 + count
+  at = at + 5 + 2 * count
 end
 
 local window = marker(KEYS[1], ARGV[1])
@@ -38,6 +42,9 @@ for _, d in ipairs(deletes) do
     deleted = deleted + 1
   elseif not packed then
     redis.call('ZREM', KEYS[2], d.member)
+  end
+  if not packed or d.expected == '' or d.expected == packed then
+    for _, key in ipairs(d.running) do redis.call('ZREM', key, d.rid) end
   end
 end
 return { 'OK', window, text(deleted) }

@@ -1,12 +1,12 @@
 #!lua
 -- extend: grows one active freeze to a new total (never by a difference: a lost reply is simply sent again).
 -- Guarantee: grows to min(want, what is available) where that reaches `need`, else changes nothing; waits in a window.
--- KEYS  as freeze
+-- KEYS  1 marker, 2 index, 3 the tenant's freezes, 4.. accounts: key, project, tenant
 -- ARGV  1 request, 2 new total wanted, 3 least new total, 4 nonce, 5 window waited out, 6 and 7 ticket, 8.. a snapshot each
--- Returns EXTENDED amount, numbers per account; REFUSED account limit available, numbers of it; NEED_LOAD; RECOVERING; INACTIVE; GONE; INVALID
+-- Returns EXTENDED amount, numbers per account; REFUSED account limit available wait most, numbers of it; NEED_LOAD; RECOVERING; INACTIVE; GONE; INVALID
 local rid, want, need = ARGV[1], amount(ARGV[2]), amount(ARGV[3])
 if not want or not need or need <= 0 or want < need then return { 'INVALID' } end
-local snapshots = read_snapshots(8)
+local snapshots = read_snapshots(8, #KEYS - 3)
 if not snapshots then return { 'INVALID' } end
 
 local window, evictions, state = marker(KEYS[1], ARGV[4])
@@ -26,7 +26,10 @@ local function decide()
   if load then return { 'NEED_LOAD', window, evictions } end
   local refusal, more = decide_amount(accounts, need - f.amount, want - f.amount)
   if refusal then return refusal end
-  more = math.max(more, 0)
+  local total
+  refusal, total = cap(accounts, need, f.amount + more)
+  if refusal then return refusal end
+  more = math.max(total - f.amount, 0)
   return { 'EXTENDED', text(f.amount + more) }, more
 end
 

@@ -1,6 +1,8 @@
 #!lua
 -- Shared by every script: numbers, the marker, freezes and accounts. Writes nothing but a new window (see marker).
 local MAX = 9007199254740991
+-- The packed limits of an account: rpm, rpd, tpm, tpd, in_flight, max_per_request, each '' where there is none.
+local LIMITS = '^(%d*),(%d*),(%d*),(%d*),(%d*),(%d*)$'
 
 local function text(x) return string.format('%.0f', x) end
 
@@ -30,15 +32,15 @@ end
 local function unpack_freeze(s)
   if not s then return nil end
   local f = {}
-  f.state, f.want, f.need, f.amount, f.progress, f.beat, f.created, f.version, f.gateway, f.model, f.scopes =
-    string.match(s, '^(%a)|(%d+)|(%d+)|(%d+)|(%d+)|(%d+)|(%d+)|(%d+)|([^|]*)|([^|]*)|(.*)$')
+  f.state, f.want, f.need, f.amount, f.progress, f.beat, f.created, f.version, f.gateway, f.model, f.scopes,
+    f.rate = string.match(s, '^(%a)|(%d+)|(%d+)|(%d+)|(%d+)|(%d+)|(%d+)|(%d+)|([^|]*)|([^|]*)|([^|]*)|(.*)$')
   f.amount, f.progress = tonumber(f.amount), tonumber(f.progress)
   return f
 end
 
 local function pack_freeze(f, beat)
   return table.concat({ f.state, f.want, f.need, text(f.amount), text(f.progress), text(beat), f.created, f.version,
-    f.gateway, f.model, f.scopes }, '|')
+    f.gateway, f.model, f.scopes, f.rate }, '|')
 end
 
 -- Sum of the tenant's freezes that touch the scope: what survived of an account that Redis lost.
@@ -53,25 +55,27 @@ end
 
 local function read_account(key, scope, window)
   local v = redis.call('HMGET', key, 'window', 'trusted', 'incarnation', 'version', 'total', 'credit', 'limit', 'used',
-    'frozen', 'status', 'valid_until')
+    'frozen', 'status', 'valid_until', 'limits')
   local a = { key = key, scope = scope, present = v[1] == window }
   if a.present then
     a.trusted, a.incarnation, a.version = v[2] == '1', tonumber(v[3]), tonumber(v[4])
     a.total, a.credit, a.limit, a.used, a.frozen = v[5], v[6], v[7], tonumber(v[8]), tonumber(v[9])
-    a.status, a.valid_until = v[10], v[11]
+    a.status, a.valid_until, a.limits = v[10], v[11], v[12] or ''
   end
   return a
 end
 
--- A snapshot is nine arguments from `at`: scope, incarnation, version, total, credit, limit, used, status, valid_until
--- ('' = none). Only the scope is set where the caller has no snapshot. nil: not valid.
-local SNAPSHOT = 9
+-- A snapshot is ten arguments from `at`: scope, incarnation, version, total, credit, limit, used, status, valid_until
+-- ('' = none), limits. Only the scope is set where the caller has no snapshot. nil: not valid.
+local SNAPSHOT = 10
 local function read_snapshot(at)
   local s = { scope = ARGV[at], incarnation = amount(ARGV[at + 1]), version = amount(ARGV[at + 2]), total = ARGV[at + 3],
-    credit = ARGV[at + 4], limit = ARGV[at + 5], used = amount(ARGV[at + 6]), status = ARGV[at + 7], valid_until = ARGV[at + 8] }
+    credit = ARGV[at + 4], limit = ARGV[at + 5], used = amount(ARGV[at + 6]), status = ARGV[at + 7], valid_until = ARGV[at + 8],
+    limits = ARGV[at + 9] }
   if ARGV[at + 2] == '' then return { scope = s.scope } end
   if not (s.incarnation and s.version and s.used and s.status) then return nil end
   if s.limit ~= '' and not amount(s.limit) or s.total ~= '' and not amount(s.total) or not amount(s.credit) then return nil end
+  if s.limits ~= '' and not string.find(s.limits, LIMITS) then return nil end
   return s
 end
 
@@ -89,7 +93,7 @@ local function install(a, s, freezes, ticket)
   end
   if take then
     a.incarnation, a.version, a.total, a.credit, a.limit, a.used = s.incarnation, s.version, s.total, s.credit, s.limit, s.used
-    a.status, a.valid_until, a.dirty = s.status, s.valid_until, true
+    a.status, a.valid_until, a.limits, a.dirty = s.status, s.valid_until, s.limits, true
   end
   if ticket and not a.trusted and not (s.incarnation < a.incarnation or s.incarnation == a.incarnation and s.version < a.version) then
     a.trusted, a.dirty = true, true
@@ -99,7 +103,7 @@ end
 local function write_account(a, window, now)
   redis.call('HSET', a.key, 'window', window, 'trusted', a.trusted and '1' or '0', 'incarnation', text(a.incarnation),
     'version', text(a.version), 'total', a.total, 'credit', a.credit, 'limit', a.limit, 'used', text(a.used),
-    'frozen', text(a.frozen), 'status', a.status, 'valid_until', a.valid_until, 'updated_at', text(now))
+    'frozen', text(a.frozen), 'status', a.status, 'valid_until', a.valid_until, 'limits', a.limits, 'updated_at', text(now))
 end
 
 -- Appends the account's numbers to a reply: total, credit, limit, used, frozen, version, valid_until, status.
@@ -136,13 +140,13 @@ local function load_accounts(snapshots, window, ticket, now)
   return accounts, load
 end
 
--- The snapshots for KEYS[4..] from ARGV[first] on; nil where one is not valid.
-local function read_snapshots(first)
+-- The snapshots for so many accounts, KEYS[4..], from ARGV[first] on; nil where one is not valid.
+local function read_snapshots(first, count)
   local snapshots = {}
-  for i = 4, #KEYS do
-    local s = read_snapshot(first + (i - 4) * SNAPSHOT)
+  for i = 1, count do
+    local s = read_snapshot(first + (i - 1) * SNAPSHOT)
     if not s then return nil end
-    snapshots[i - 3] = s
+    snapshots[i] = s
   end
   return snapshots
 end
@@ -154,34 +158,8 @@ local function decide_amount(accounts, need, want)
   end
   for i, a in ipairs(accounts) do
     local left = available(a)
-    if left and left < need then return report({ 'REFUSED', tostring(i), 'quota', text(left) }, a) end
+    if left and left < need then return report({ 'REFUSED', tostring(i), 'quota', text(left), '', '' }, a) end
     if left and left < want then want = left end
   end
   return nil, want
-end
-
--- The freezes of a beat or settle from ARGV[2] on; nil where one is not valid. Per item: freezes key, member, request,
--- state, want, need, amount, progress, created, version, gateway, model, scopes, number of accounts, their keys.
-local function read_items()
-  local items, at = {}, 2
-  while at <= #ARGV do
-    local item = { freezes = KEYS[tonumber(ARGV[at])], member = ARGV[at + 1], rid = ARGV[at + 2], state = ARGV[at + 3],
-      want = ARGV[at + 4], need = ARGV[at + 5], amount = amount(ARGV[at + 6]), progress = amount(ARGV[at + 7]),
-      created = ARGV[at + 8], version = ARGV[at + 9], gateway = ARGV[at + 10], model = ARGV[at + 11], scopes = ARGV[at + 12],
-      accounts = {} }
-    if not item.amount or not item.progress or item.amount < 0 or item.progress < 0 then return nil end
-    if item.state ~= 'A' and (item.state ~= 'S' or item.amount ~= item.progress) then return nil end
-    local count = tonumber(ARGV[at + 13])
-    for i = 1, count do item.accounts[i] = KEYS[tonumber(ARGV[at + 13 + i])] end
-    items[#items + 1] = item
-    at = at + 14 + count
-  end
-  return items
-end
-
--- Writes one item over `old`, and what it sets aside more or less into its accounts.
-local function put_item(item, old, window, now)
-  redis.call('HSET', item.freezes, item.rid, pack_freeze(item, now))
-  redis.call('ZADD', KEYS[2], text(now), item.member)
-  for _, key in ipairs(item.accounts) do add_frozen(key, window, item.amount - (old and old.amount or 0)) end
 end

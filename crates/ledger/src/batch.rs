@@ -10,7 +10,7 @@ use crate::{Ledger, LedgerError, freeze::new_window, keys, scripts};
 pub const BATCH: usize = 100;
 
 impl Ledger {
-    /// Renews the leases of `entries`, all of `shard`, and re-creates those that Redis lost.
+    /// Renews the leases of `entries`, all of `shard`, in flight too, and re-creates those that Redis lost.
     ///
     /// # Errors
     /// `Unknown` or `NotApplied`: beat again. `Protocol` where an entry is not valid.
@@ -18,7 +18,8 @@ impl Ledger {
         self.put(&scripts::BEAT, shard, entries).await
     }
 
-    /// Shrinks (or grows) the freezes of `entries`, all settled and of `shard`, to their actual charge.
+    /// Shrinks (or grows) the freezes of `entries`, all settled and of `shard`, to their actual charge, and what they
+    /// reserved of token rates to the tokens that they took. They are no longer in flight.
     ///
     /// # Errors
     /// `Unknown` or `NotApplied`: settle again, it changes nothing twice. `Protocol` where an entry is not valid.
@@ -31,7 +32,7 @@ impl Ledger {
             let mut keys = Keys::default();
             keys.number(keys::marker(shard));
             keys.number(keys::index(shard));
-            let mut args = vec![new_window()];
+            let mut args = vec![new_window(), self.lease_ms.to_string()];
             for entry in chunk {
                 push_item(&mut args, &mut keys, entry);
             }

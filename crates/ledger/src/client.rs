@@ -18,13 +18,20 @@ pub struct Config {
     pub command_timeout: Duration,
     /// How long connecting may take.
     pub connect_timeout: Duration,
+    /// How long a request counts as in flight without a beat. The gateways' lease of a freeze.
+    pub lease: Duration,
 }
 
 impl Config {
-    /// The defaults: 250 ms for a command, 1 s to connect.
+    /// The defaults: 250 ms for a command, 1 s to connect, a lease of 30 s.
     #[must_use]
     pub fn new(url: impl Into<String>) -> Self {
-        Self { url: url.into(), command_timeout: Duration::from_millis(250), connect_timeout: Duration::from_secs(1) }
+        Self {
+            url: url.into(),
+            command_timeout: Duration::from_millis(250),
+            connect_timeout: Duration::from_secs(1),
+            lease: Duration::from_secs(30),
+        }
     }
 }
 
@@ -32,6 +39,7 @@ impl Config {
 #[derive(Clone)]
 pub struct Ledger {
     pub(crate) connection: ConnectionManager,
+    pub(crate) lease_ms: u64,
 }
 
 impl std::fmt::Debug for Ledger {
@@ -55,7 +63,8 @@ impl Ledger {
             .set_min_delay(Duration::from_millis(20))
             .set_max_delay(Duration::from_millis(500));
         let connection = ConnectionManager::new_lazy_with_config(client, settings)?;
-        Ok(Self { connection })
+        let lease_ms = u64::try_from(config.lease.as_millis()).unwrap_or(u64::MAX).max(1);
+        Ok(Self { connection, lease_ms })
     }
 
     /// Connects, checks that Redis keeps what it is given, and loads every script.

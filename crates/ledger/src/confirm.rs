@@ -45,8 +45,8 @@ impl Ledger {
             args.push(delete.request_id.to_string());
             args.push(delete.expected.clone().unwrap_or_default());
             args.push(delete.scopes.len().to_string());
-            for scope in &delete.scopes {
-                args.push(keys.number(keys::account(shard, scope)));
+            for name in [keys::account, keys::running] {
+                args.extend(delete.scopes.iter().map(|scope| keys.number(name(shard, scope))));
             }
         }
         let (mut reply, _) = self.call(&scripts::CONFIRM, &keys.into_list(), &args).await?;

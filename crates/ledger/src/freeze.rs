@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::{Amount, Numbers, RequestId, Scope, Shard, Snapshot, TenantId};
+use domain::{Amount, LimitUse, Numbers, RequestId, Scope, Shard, Snapshot, TenantId};
 
 use crate::args::{push_no_snapshot, push_snapshot};
 use crate::reply::Reply;
@@ -39,6 +39,10 @@ pub struct FreezeCall<'a> {
     pub want: Amount,
     /// At least this much.
     pub need: Amount,
+    /// Tokens to reserve of the token rates. Where a rate itself is below that: what it has left, at least `tokens_need`.
+    pub tokens_want: i64,
+    /// Tokens to reserve at least; never above `tokens_want`.
+    pub tokens_need: i64,
     /// False only where the model's price was set to zero explicitly.
     pub priced: bool,
     /// The gateway that will beat it.
@@ -56,10 +60,14 @@ pub struct FreezeCall<'a> {
 pub struct Refused {
     /// Whose limit.
     pub scope: Scope,
-    /// Its name: `quota`, `live_freezes`.
+    /// Its name: `quota`, `live_freezes`, or that of a [`domain::LimitName`].
     pub limit: String,
-    /// What it would still allow.
+    /// What it would still allow, in the account's unit or as a number of requests or tokens.
     pub available: Amount,
+    /// When the same call will find room if nothing else comes, exact to the ms; None where that is no matter of time.
+    pub retry_after: Option<Duration>,
+    /// The limit itself; None for the quota, see `numbers`.
+    pub most: Option<Amount>,
     /// The account's numbers.
     pub numbers: Numbers,
 }
@@ -71,8 +79,12 @@ pub enum FreezeOutcome {
     Frozen {
         /// How much.
         amount: Amount,
+        /// Tokens reserved of the token rates; those wanted where there is no such rate.
+        tokens: i64,
         /// Key, project, tenant after it.
         numbers: Vec<Numbers>,
+        /// How far each limit is used up after it.
+        limits: Vec<LimitUse>,
         /// True where this call found its own earlier success.
         again: bool,
         /// From sending to reading the reply. Older than 500 ms counts as unknown: send the same call again.
@@ -103,7 +115,8 @@ impl Ledger {
     /// # Errors
     /// `Unknown`: send the same call again. `NotApplied`: nothing was written.
     pub async fn freeze(&self, call: &FreezeCall<'_>) -> Result<FreezeOutcome, LedgerError> {
-        let keys = chain_keys(call.tenant_id, call.scopes);
+        let mut keys = chain_keys(call.tenant_id, call.scopes);
+        keys.extend(limit_keys(Shard::of(call.tenant_id), call.scopes));
         let scopes: Vec<String> = call.scopes.iter().map(ToString::to_string).collect();
         let mut args = vec![
             call.request_id.to_string(),
@@ -116,14 +129,18 @@ impl Ledger {
         ];
         push_window(&mut args, call.waited, call.load);
         args.push(scopes.join(","));
+        args.push(self.lease_ms.to_string());
+        args.push(call.tokens_want.to_string());
+        args.push(call.tokens_need.to_string());
         push_load(&mut args, call.scopes, call.load);
         let (mut reply, age) = self.call(&scripts::FREEZE, &keys, &args).await?;
         let code = reply.word()?;
         match code.as_str() {
             "FROZEN" | "ALREADY_FROZEN" => {
-                let amount = reply.amount()?;
+                let (amount, tokens) = (reply.amount()?, reply.integer()?);
                 let numbers = call.scopes.iter().map(|scope| reply.numbers(scope)).collect::<Result<_, _>>()?;
-                Ok(FreezeOutcome::Frozen { amount, numbers, again: code == "ALREADY_FROZEN", age })
+                let limits = reply.limit_uses(call.scopes)?.into_iter().map(|(_, limit)| limit).collect();
+                Ok(FreezeOutcome::Frozen { amount, tokens, numbers, limits, again: code == "ALREADY_FROZEN", age })
             }
             "REFUSED" => refused(&mut reply, call.scopes).map(FreezeOutcome::Refused),
             "NEED_LOAD" => Ok(FreezeOutcome::NeedLoad(Ticket { window: reply.word()?, evictions: reply.word()? })),
@@ -142,6 +159,12 @@ pub(crate) fn chain_keys(tenant_id: TenantId, scopes: &[Scope]) -> Vec<String> {
     let mut list = vec![keys::marker(shard), keys::index(shard), keys::freezes(tenant_id)];
     list.extend(scopes.iter().map(|scope| keys::account(shard, scope)));
     list
+}
+
+/// Keys of the limits' use: every scope's rates, then every scope's requests in flight.
+pub(crate) fn limit_keys(shard: Shard, scopes: &[Scope]) -> Vec<String> {
+    let rates = scopes.iter().map(|scope| keys::rates(shard, scope));
+    rates.chain(scopes.iter().map(|scope| keys::running(shard, scope))).collect()
 }
 
 /// Nonce, waited window and ticket.
@@ -167,8 +190,11 @@ pub(crate) fn refused(reply: &mut Reply, scopes: &[Scope]) -> Result<Refused, Le
     let scope = reply.which(scopes)?;
     let limit = reply.word()?;
     let available = reply.amount()?;
+    let retry_after =
+        reply.optional()?.map(|ms| Duration::from_millis(u64::try_from(ms).unwrap_or_default()));
+    let most = reply.optional()?.map(Amount::new).transpose().map_err(|_| reply.unexpected())?;
     let numbers = reply.numbers(&scope)?;
-    Ok(Refused { scope, limit, available, numbers })
+    Ok(Refused { scope, limit, available, retry_after, most, numbers })
 }
 
 /// A window id that no generation ever had.

@@ -18,6 +18,16 @@ pub fn account(shard: Shard, scope: &Scope) -> String {
     format!("tg:{{q{:04}}}:a:{scope}", shard.index())
 }
 
+/// Rate windows of a tenant, project or key; its periods share them.
+pub fn rates(shard: Shard, scope: &Scope) -> String {
+    format!("tg:{{q{:04}}}:r:{}", shard.index(), scope.id())
+}
+
+/// Requests in flight of a tenant, project or key.
+pub fn running(shard: Shard, scope: &Scope) -> String {
+    format!("tg:{{q{:04}}}:n:{}", shard.index(), scope.id())
+}
+
 /// The index's member of one freeze.
 pub fn member(tenant: TenantId, request: RequestId) -> String {
     format!("{tenant}|{request}")

@@ -1,7 +1,8 @@
 //! The twin of `read.lua`, and the list of a tenant's freezes.
 
-use domain::{Numbers, Scope, Shard, TenantId};
+use domain::{LimitUse, Numbers, Scope, Shard, TenantId};
 
+use crate::freeze::limit_keys;
 use crate::reply::NUMBERS;
 use crate::sweep::{Found, parse_packed};
 use crate::{Ledger, LedgerError, keys, scripts};
@@ -24,6 +25,8 @@ pub struct Held {
     pub state: AccountState,
     /// Its numbers; None where absent.
     pub numbers: Option<Numbers>,
+    /// How far its limits are used up; empty where it has none or is absent.
+    pub limits: Vec<LimitUse>,
 }
 
 impl Ledger {
@@ -35,6 +38,7 @@ impl Ledger {
         let shard = Shard::of(tenant_id);
         let mut list = vec![keys::marker(shard)];
         list.extend(scopes.iter().map(|scope| keys::account(shard, scope)));
+        list.extend(limit_keys(shard, scopes));
         let args: Vec<String> = scopes.iter().map(ToString::to_string).collect();
         let (mut reply, _) = self.call(&scripts::READ, &list, &args).await?;
         if reply.word()? != "OK" {
@@ -48,12 +52,18 @@ impl Ledger {
                 for _ in 0..NUMBERS {
                     reply.word()?;
                 }
-                held.push(Held { state: AccountState::Absent, numbers: None });
+                held.push(Held { state: AccountState::Absent, numbers: None, limits: Vec::new() });
                 continue;
             }
             let trusted = word == "trusted" && shard_state == "open";
             let state = if trusted { AccountState::Trusted } else { AccountState::Untrusted };
-            held.push(Held { state, numbers: Some(reply.numbers(scope)?) });
+            held.push(Held { state, numbers: Some(reply.numbers(scope)?), limits: Vec::new() });
+        }
+        for (scope, limit) in reply.limit_uses(scopes)? {
+            let index = scopes.iter().position(|candidate| *candidate == scope);
+            if let Some(held) = index.and_then(|index| held.get_mut(index)) {
+                held.limits.push(limit);
+            }
         }
         Ok(held)
     }

@@ -1,6 +1,6 @@
 //! Replies of scripts: arrays of strings, the first is the code.
 
-use domain::{Amount, Numbers, Scope, Status};
+use domain::{Amount, LimitName, LimitUse, Numbers, Scope, Status};
 
 use crate::LedgerError;
 
@@ -59,6 +59,20 @@ impl Reply {
         let status = self.word()?;
         let status = Status::parse(&status).ok_or_else(|| self.unexpected())?;
         Ok(Numbers { scope: scope.clone(), total, used, frozen, credit_limit, limit, version, status, valid_until_ms })
+    }
+
+    /// The rest of the reply, as `report_limits` wrote it, each with its scope.
+    pub fn limit_uses(&mut self, scopes: &[Scope]) -> Result<Vec<(Scope, LimitUse)>, LedgerError> {
+        let mut uses = Vec::new();
+        while self.at < self.parts.len() {
+            let scope = self.which(scopes)?;
+            let level = scope.level();
+            let word = self.word()?;
+            let name = LimitName::parse(&word).ok_or_else(|| self.unexpected())?;
+            let (most, used, resets_in_ms) = (self.integer()?, self.integer()?, self.optional()?);
+            uses.push((scope, LimitUse { level, name, most, used, resets_in_ms }));
+        }
+        Ok(uses)
     }
 
     /// The account that the reply's next string numbers (from 1).

@@ -1,4 +1,4 @@
-//! The scripts' texts: the first line of each file (`#!lua`, flags), then the prelude, then the body.
+//! The scripts' texts: the first line of each file (`#!lua`, flags), then the shared fragments, then the body.
 
 use std::sync::LazyLock;
 
@@ -11,11 +11,16 @@ pub struct Script {
     inner: redis::Script,
 }
 
+/// What stands before every body, in this order: each fragment uses those before it.
+const FRAGMENTS: [&str; 3] =
+    [include_str!("../lua/prelude.lua"), include_str!("../lua/limits.lua"), include_str!("../lua/items.lua")];
+
 impl Script {
     fn assemble(name: &'static str, file: &'static str) -> Self {
         let (shebang, body) = file.split_once('\n').unwrap_or((file, ""));
-        let prelude = include_str!("../lua/prelude.lua").split_once('\n').map_or("", |(_, rest)| rest);
-        let text = format!("{shebang}\n{prelude}\n{body}");
+        let fragments: Vec<&str> =
+            FRAGMENTS.iter().map(|fragment| fragment.split_once('\n').map_or("", |(_, rest)| rest)).collect();
+        let text = format!("{shebang}\n{}\n{body}", fragments.join("\n"));
         let inner = redis::Script::new(&text);
         Self { name, text, inner }
     }

@@ -99,7 +99,7 @@ pub fn parse_packed(tenant_id: TenantId, request: &str, packed: String) -> Resul
 fn parse(tenant_id: TenantId, request: &str, packed: &str) -> Option<(FreezeEntry, i64)> {
     let request_id: RequestId = request.parse().ok()?;
     let parts: Vec<&str> = packed.split('|').collect();
-    let [state, want, need, amount, progress, beat, created, version, gateway, model, scopes] = parts.as_slice() else {
+    let [state, want, need, amount, progress, beat, created, version, gateway, model, scopes, _rate] = parts.as_slice() else {
         return None;
     };
     let units = |text: &str| text.parse().ok().and_then(|units| Amount::new(units).ok());
@@ -115,6 +115,7 @@ fn parse(tenant_id: TenantId, request: &str, packed: &str) -> Option<(FreezeEntr
         need: units(need)?,
         amount: units(amount)?,
         progress: units(progress)?,
+        tokens: 0,
         created_ms: created.parse().ok()?,
         version: version.parse().ok()?,
         gateway: (*gateway).to_owned(),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use domain::record::{Outcome, UsageRecord};
 use domain::usage::Usage;
-use domain::{Amount, KeyId, Level, Numbers, ProjectId, RequestId, Scope, TenantId};
+use domain::{Amount, KeyId, Level, LimitUse, Numbers, ProjectId, RequestId, Scope, TenantId};
 use ledger::{FreezeCall, FreezeOutcome, LedgerError};
 use store::record::OutcomeRow;
 use tokio::time::Instant;
@@ -32,6 +32,10 @@ pub struct Ask {
     pub want: Amount,
     /// What it needs at least.
     pub need: Amount,
+    /// Tokens to reserve of the token rates.
+    pub tokens_want: i64,
+    /// Tokens to reserve at least, where a rate itself is below `tokens_want`.
+    pub tokens_need: i64,
     /// The model's name.
     pub model: String,
 }
@@ -58,13 +62,15 @@ pub enum Admission {
 pub struct Refusal {
     /// Whose limit.
     pub level: Level,
-    /// Its name: `quota`, `live_freezes`.
+    /// Its name: `quota`, `live_freezes`, or that of a [`domain::LimitName`].
     pub limit: String,
-    /// What it would still allow.
+    /// What it would still allow, in the account's unit or as a number of requests or tokens.
     pub available: Amount,
+    /// The limit itself; None for the quota, see `numbers`.
+    pub most: Option<Amount>,
     /// The account's numbers.
     pub numbers: Numbers,
-    /// When it is worth trying again, where that is known.
+    /// When it is worth trying again, exact to the ms, where that is known.
     pub retry_after: Option<Duration>,
 }
 
@@ -74,8 +80,9 @@ impl From<ledger::Refused> for Refusal {
             level: refused.scope.level(),
             limit: refused.limit,
             available: refused.available,
+            most: refused.most,
             numbers: refused.numbers,
-            retry_after: None,
+            retry_after: refused.retry_after,
         }
     }
 }
@@ -123,6 +130,8 @@ impl Quota {
             scopes: &ask.scopes,
             want: ask.want,
             need: ask.need,
+            tokens_want: ask.tokens_want,
+            tokens_need: ask.tokens_need,
             priced: ask.want.is_positive(),
             gateway: &shared.config.gateway_id,
             model: &ask.model,
@@ -139,8 +148,8 @@ impl Quota {
                 attempt.unknown = true;
                 Ok(None)
             }
-            FreezeOutcome::Frozen { amount, numbers, .. } => {
-                let freeze = self.register(ask, amount, numbers, sent);
+            FreezeOutcome::Frozen { amount, tokens, numbers, limits, .. } => {
+                let freeze = self.register(ask, Granted { amount, tokens, numbers, limits }, sent);
                 Ok(Some(Admission::Admitted(freeze)))
             }
             FreezeOutcome::Refused(refused) => Ok(Some(Admission::Refused(refused.into()))),
@@ -164,22 +173,31 @@ impl Quota {
         }
     }
 
-    fn register(&self, ask: &Ask, amount: Amount, numbers: Vec<Numbers>, sent: Instant) -> Freeze {
-        let version = numbers.last().map_or(0, |numbers| numbers.version);
+    fn register(&self, ask: &Ask, granted: Granted, sent: Instant) -> Freeze {
+        let version = granted.numbers.last().map_or(0, |numbers| numbers.version);
         let live = self.shared.live.insert(Live::new(NewLive {
             request_id: ask.request_id,
             tenant_id: ask.tenant_id,
             scopes: ask.scopes.to_vec(),
             want: ask.want,
             need: ask.need,
-            amount,
+            amount: granted.amount,
             created_ms: jiff::Timestamp::now().as_millisecond(),
             version,
             model: ask.model.replace('|', "_"),
             sent,
         }));
-        Freeze::new(self.clone(), ask.clone(), live, numbers)
+        Freeze::new(self.clone(), ask.clone(), live, granted)
     }
+}
+
+/// What the ledger granted at a request's admission.
+#[derive(Debug)]
+pub(crate) struct Granted {
+    pub amount: Amount,
+    pub tokens: i64,
+    pub numbers: Vec<Numbers>,
+    pub limits: Vec<LimitUse>,
 }
 
 fn is_transient(error: &Unavailable) -> bool {

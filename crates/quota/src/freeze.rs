@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use domain::record::{Outcome, UsageRecord};
-use domain::{Amount, Numbers, RequestId};
+use domain::{Amount, LimitUse, Numbers, RequestId};
 use store::record::OutcomeRow;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use tracing::error;
 
-use crate::admit::{Ask, empty_record};
+use crate::admit::{Ask, Granted, empty_record};
 use crate::live::Live;
 use crate::recorder::Job;
 use crate::{Quota, Unavailable};
@@ -23,13 +23,13 @@ pub struct Freeze {
     ask: Ask,
     pub(crate) live: Arc<Live>,
     pub(crate) extensions: AtomicU32,
-    numbers: Vec<Numbers>,
+    granted: Granted,
     finished: bool,
 }
 
 impl Freeze {
-    pub(crate) const fn new(quota: Quota, ask: Ask, live: Arc<Live>, numbers: Vec<Numbers>) -> Self {
-        Self { quota, ask, live, extensions: AtomicU32::new(0), numbers, finished: false }
+    pub(crate) const fn new(quota: Quota, ask: Ask, live: Arc<Live>, granted: Granted) -> Self {
+        Self { quota, ask, live, extensions: AtomicU32::new(0), granted, finished: false }
     }
 
     /// What is set aside now.
@@ -47,7 +47,19 @@ impl Freeze {
     /// Key, project and tenant right after the freeze.
     #[must_use]
     pub fn numbers(&self) -> &[Numbers] {
-        &self.numbers
+        &self.granted.numbers
+    }
+
+    /// Tokens reserved of the token rates at the freeze; those asked for where there is no such rate.
+    #[must_use]
+    pub const fn tokens(&self) -> i64 {
+        self.granted.tokens
+    }
+
+    /// How far each limit of key, project and tenant was used up right after the freeze.
+    #[must_use]
+    pub fn limits(&self) -> &[LimitUse] {
+        &self.granted.limits
     }
 
     /// How often it grew.
@@ -73,7 +85,7 @@ impl Freeze {
         !self.live.abort.is_cancelled() && self.live.since_beat() < self.quota.shared.config.lease / 2
     }
 
-    /// Ends the request: settles it in Redis at once and queues its record. Final with the actual charge, or rolled back with zero.
+    /// Ends the request: settles it in Redis at once, by the record's tokens too, and queues its record. Final with the actual charge, or rolled back with zero.
     pub fn finish(mut self, outcome: Outcome, actual: Amount, record: UsageRecord) -> Pending {
         self.finished = true;
         Pending(self.queue(outcome, actual, record))
@@ -85,7 +97,8 @@ impl Freeze {
         record.extensions = self.extensions();
         record.overrun = actual > frozen;
         let amount = if outcome == Outcome::RolledBack { Amount::ZERO } else { actual };
-        self.live.settle(amount);
+        let tokens = record.usage.prompt_tokens().saturating_add(record.usage.completion_tokens());
+        self.live.settle(amount, i64::try_from(tokens).unwrap_or(domain::amount::MAX_UNITS).min(domain::amount::MAX_UNITS));
         let row = OutcomeRow {
             request_id: self.live.request_id,
             tenant_id: self.live.tenant_id,

@@ -30,7 +30,7 @@ use tokio_util::task::TaskTracker;
 
 pub use admit::{Admission, Ask, Refusal};
 pub use config::Config;
-pub use domain::Numbers;
+pub use domain::{LimitUse, Numbers};
 pub use extend::Extension;
 pub use freeze::{Freeze, Pending};
 pub use ledger::{AccountState, Found};
@@ -81,7 +81,7 @@ impl Quota {
     /// # Errors
     /// Why Redis can't be used.
     pub async fn start(config: Config, store: Store) -> Result<Self, Unavailable> {
-        let ledger = Ledger::connect_waiting(&config.ledger).await?;
+        let ledger = Ledger::connect_waiting(&ledger::Config { lease: config.lease, ..config.ledger.clone() }).await?;
         Ok(Self::with(config, ledger, store))
     }
 
@@ -95,7 +95,7 @@ impl Quota {
         Ok(Self { shared: share(config, ledger, store).0 })
     }
 
-    /// The same as [`Quota::start`] on a ledger that is connected already.
+    /// The same as [`Quota::start`] on a ledger that is connected already, with the same lease.
     #[must_use]
     pub fn with(config: Config, ledger: Ledger, store: Store) -> Self {
         let (shared, receivers) = share(config, ledger, store);

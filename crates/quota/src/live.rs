@@ -27,6 +27,8 @@ pub(crate) struct Live {
     model: String,
     amount: AtomicI64,
     progress: AtomicI64,
+    /// What it really took, once it is settled.
+    tokens: AtomicI64,
     state: AtomicU8,
     /// When the last beat that Redis answered was sent.
     last_beat: Mutex<Instant>,
@@ -60,6 +62,7 @@ impl Live {
             model: new.model,
             amount: AtomicI64::new(new.amount.units()),
             progress: AtomicI64::new(0),
+            tokens: AtomicI64::new(0),
             state: AtomicU8::new(ACTIVE),
             last_beat: Mutex::new(new.sent),
             abort: CancellationToken::new(),
@@ -84,7 +87,8 @@ impl Live {
         self.progress.fetch_max(progress.units(), Ordering::Relaxed);
     }
 
-    pub fn settle(&self, actual: Amount) {
+    pub fn settle(&self, actual: Amount, tokens: i64) {
+        self.tokens.store(tokens, Ordering::Relaxed);
         self.amount.store(actual.units(), Ordering::Relaxed);
         self.progress.store(actual.units(), Ordering::Relaxed);
         self.state.store(SETTLED, Ordering::Release);
@@ -121,6 +125,7 @@ impl Live {
             need: self.need,
             amount,
             progress,
+            tokens: self.tokens.load(Ordering::Relaxed),
             created_ms: self.created_ms,
             version: self.version,
             gateway: gateway.to_owned(),

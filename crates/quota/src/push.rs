@@ -1,6 +1,6 @@
 //! Totals that changed in Postgres, pushed to Redis; and the four numbers read back.
 
-use domain::{Amount, Numbers, Scope, TenantId};
+use domain::{Amount, LimitName, LimitUse, Numbers, Scope, Snapshot, TenantId};
 use ledger::{AccountState, Installed};
 
 use crate::{Quota, Unavailable};
@@ -57,6 +57,26 @@ impl Quota {
             .collect())
     }
 
+    /// How far the limits of each scope are used up: by Redis' count, or not at all where its copy of the account is away.
+    ///
+    /// # Errors
+    /// Postgres gave no answer.
+    pub async fn limits(&self, tenant_id: TenantId, scopes: &[Scope]) -> Result<Vec<LimitUse>, Unavailable> {
+        let held = self.shared.ledger.read(tenant_id, scopes).await.unwrap_or_default();
+        let snapshots = self.shared.snapshots(scopes).await?;
+        let mut uses = Vec::new();
+        for (index, scope) in scopes.iter().enumerate() {
+            let held = held.get(index).filter(|held| held.numbers.is_some());
+            let snapshot = snapshots.iter().find(|snapshot| snapshot.scope == *scope);
+            match (held, snapshot) {
+                (Some(held), _) => uses.extend(held.limits.iter().cloned()),
+                (None, Some(snapshot)) => uses.extend(untouched(snapshot)),
+                (None, None) => {}
+            }
+        }
+        Ok(uses)
+    }
+
     /// Whether Redis' copy of each scope admits requests now.
     ///
     /// # Errors
@@ -64,4 +84,14 @@ impl Quota {
     pub async fn states(&self, tenant_id: TenantId, scopes: &[Scope]) -> Result<Vec<AccountState>, Unavailable> {
         Ok(self.shared.ledger.read(tenant_id, scopes).await?.into_iter().map(|held| held.state).collect())
     }
+}
+
+/// Limits of which nothing is used up.
+fn untouched(snapshot: &Snapshot) -> impl Iterator<Item = LimitUse> {
+    let level = snapshot.scope.level();
+    LimitName::ALL.into_iter().filter_map(move |name| {
+        let is_rate = !matches!(name, LimitName::InFlight | LimitName::MaxPerRequest);
+        let most = snapshot.limits.get(name)?;
+        Some(LimitUse { level, name, most, used: 0, resets_in_ms: is_rate.then_some(0) })
+    })
 }

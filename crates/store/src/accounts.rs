@@ -1,6 +1,6 @@
 //! Accounts: the sums of each scope, kept in the transactions that write the rows.
 
-use domain::{Amount, Scope, Snapshot, Status, TenantId};
+use domain::{Amount, LimitSet, Scope, Snapshot, Status, TenantId};
 use sqlx::PgConnection;
 
 use crate::Error;
@@ -18,6 +18,8 @@ pub struct NewAccount {
     pub credit_limit: Amount,
     /// Overdraft.
     pub overdraft_limit: Amount,
+    /// Rates, in-flight and the most for one request.
+    pub limits: LimitSet,
 }
 
 /// A row of `accounts` beside the incarnation, as the queries below read it.
@@ -31,6 +33,7 @@ pub(crate) struct Row {
     pub used: i64,
     pub status: String,
     pub valid_until_ms: Option<i64>,
+    pub limits: String,
 }
 
 impl Row {
@@ -49,6 +52,7 @@ impl Row {
             used: amount(self.used, "accounts.used")?,
             status: Status::parse(&self.status).ok_or_else(|| Error::corrupt("accounts.status", &self.status))?,
             valid_until_ms: self.valid_until_ms,
+            limits: LimitSet::parse(&self.limits).map_err(|error| Error::corrupt("accounts.limits", error))?,
         })
     }
 }
@@ -59,14 +63,15 @@ impl Row {
 /// What Postgres refused.
 pub async fn create(conn: &mut PgConnection, account: &NewAccount) -> Result<(), Error> {
     sqlx::query!(
-        "INSERT INTO accounts (scope, tenant_id, level, total, credit_limit, overdraft_limit)
-         VALUES ($1, $2, $3, $4::bigint, $5::bigint, $6::bigint) ON CONFLICT (scope) DO NOTHING",
+        "INSERT INTO accounts (scope, tenant_id, level, total, credit_limit, overdraft_limit, limits)
+         VALUES ($1, $2, $3, $4::bigint, $5::bigint, $6::bigint, $7) ON CONFLICT (scope) DO NOTHING",
         account.scope.to_string(),
         account.tenant_id.uuid(),
         account.scope.level().as_str(),
         account.total.map(Amount::units),
         account.credit_limit.units(),
         account.overdraft_limit.units(),
+        account.limits.packed(),
     )
     .execute(conn)
     .await?;
@@ -83,7 +88,7 @@ pub async fn snapshots(conn: &mut PgConnection, scopes: &[Scope]) -> Result<Vec<
         Row,
         r#"SELECT scope, i.incarnation, version, total AS "total: i64", credit_limit AS "credit_limit!: i64",
                   overdraft_limit AS "overdraft_limit!: i64", used AS "used!: i64", status,
-                  (extract(epoch FROM valid_until) * 1000)::bigint AS valid_until_ms
+                  (extract(epoch FROM valid_until) * 1000)::bigint AS valid_until_ms, limits
            FROM accounts, ledger_incarnation i WHERE scope = ANY($1) ORDER BY scope"#,
         &names
     )
@@ -102,7 +107,7 @@ pub async fn lock(conn: &mut PgConnection, scopes: &[Scope]) -> Result<Vec<Snaps
         Row,
         r#"SELECT scope, (SELECT incarnation FROM ledger_incarnation) AS "incarnation!", version, total AS "total: i64",
                   credit_limit AS "credit_limit!: i64", overdraft_limit AS "overdraft_limit!: i64", used AS "used!: i64", status,
-                  (extract(epoch FROM valid_until) * 1000)::bigint AS valid_until_ms
+                  (extract(epoch FROM valid_until) * 1000)::bigint AS valid_until_ms, limits
            FROM accounts WHERE scope = ANY($1) ORDER BY scope FOR UPDATE"#,
         &names
     )
@@ -123,7 +128,7 @@ pub async fn changed_since(
     let rows = sqlx::query!(
         r#"SELECT tenant_id, scope, (SELECT incarnation FROM ledger_incarnation) AS "incarnation!", version,
                   total AS "total: i64", credit_limit AS "credit_limit!: i64", overdraft_limit AS "overdraft_limit!: i64",
-                  used AS "used!: i64", status, (extract(epoch FROM valid_until) * 1000)::bigint AS valid_until_ms
+                  used AS "used!: i64", status, (extract(epoch FROM valid_until) * 1000)::bigint AS valid_until_ms, limits
            FROM accounts WHERE updated_at >= to_timestamp($1::bigint / 1000.0) ORDER BY updated_at LIMIT $2"#,
         since_ms,
         limit
@@ -142,6 +147,7 @@ pub async fn changed_since(
                 used: row.used,
                 status: row.status,
                 valid_until_ms: row.valid_until_ms,
+                limits: row.limits,
             };
             Ok((TenantId::from_uuid(row.tenant_id), snapshot.snapshot()?))
         })
@@ -159,6 +165,8 @@ pub struct Change {
     pub overdraft_limit: Option<Amount>,
     /// The budget of a project or key (`Some(None)`: no limit). A tenant's total follows from its grants alone.
     pub budget: Option<Option<Amount>>,
+    /// Rates, in-flight and the most for one request.
+    pub limits: Option<LimitSet>,
 }
 
 /// Changes an account under its lock, version + 1.
@@ -171,19 +179,50 @@ pub async fn change(conn: &mut PgConnection, scope: &Scope, change: &Change) -> 
         r#"UPDATE accounts SET version = version + 1, updated_at = clock_timestamp(),
                   status = coalesce($2, status), credit_limit = coalesce($3::bigint, credit_limit),
                   overdraft_limit = coalesce($4::bigint, overdraft_limit),
-                  total = CASE WHEN $5 AND level <> 'tenant' THEN $6::bigint ELSE total END
+                  total = CASE WHEN $5 AND level <> 'tenant' THEN $6::bigint ELSE total END, limits = coalesce($7, limits)
            WHERE scope = $1
            RETURNING scope, (SELECT incarnation FROM ledger_incarnation) AS "incarnation!", version, total AS "total: i64",
                   credit_limit AS "credit_limit!: i64", overdraft_limit AS "overdraft_limit!: i64", used AS "used!: i64", status,
-                  (extract(epoch FROM valid_until) * 1000)::bigint AS valid_until_ms"#,
+                  (extract(epoch FROM valid_until) * 1000)::bigint AS valid_until_ms, limits"#,
         scope.to_string(),
         change.status.map(Status::as_str),
         change.credit_limit.map(Amount::units),
         change.overdraft_limit.map(Amount::units),
         change.budget.is_some(),
         change.budget.flatten().map(Amount::units),
+        change.limits.map(|limits| limits.packed()),
     )
     .fetch_optional(conn)
     .await?;
     row.ok_or(Error::NotFound)?.snapshot()
+}
+
+/// Sets the limits of a project or key on every account of its that is in use: the one of `present`, and those of other
+/// periods that changed within a day (requests that crossed the boundary, gateways whose clock is ahead). Version + 1 each;
+/// the accounts of a period to come are opened with them. The row of the project or key must be written before.
+///
+/// # Errors
+/// What Postgres refused.
+pub async fn set_limits(
+    conn: &mut PgConnection,
+    tenant_id: TenantId,
+    present: &Scope,
+    limits: &LimitSet,
+) -> Result<Vec<Scope>, Error> {
+    let scopes = sqlx::query_scalar!(
+        "WITH in_use AS (
+             SELECT scope FROM accounts
+             WHERE tenant_id = $4 AND (scope = $1
+                OR starts_with(scope, $2) AND updated_at > clock_timestamp() - interval '1 day')
+             ORDER BY scope FOR UPDATE)
+         UPDATE accounts SET limits = $3, version = version + 1, updated_at = clock_timestamp()
+         FROM in_use WHERE accounts.scope = in_use.scope RETURNING accounts.scope",
+        present.to_string(),
+        format!("{}:", present.id()),
+        limits.packed(),
+        tenant_id.uuid(),
+    )
+    .fetch_all(conn)
+    .await?;
+    scopes.iter().map(|scope| scope.parse().map_err(|error| Error::corrupt("accounts.scope", error))).collect()
 }

@@ -119,7 +119,8 @@ fn budget(what: &'static str, units: Option<i64>) -> Result<Option<Amount>, Erro
     units.map(|units| Amount::new(units).map_err(|error| Error::corrupt(what, error))).transpose()
 }
 
-fn unit(text: &str) -> Result<Unit, Error> {
+/// The unit of a stored word.
+pub(crate) fn unit(text: &str) -> Result<Unit, Error> {
     [Unit::Credit, Unit::Token]
         .into_iter()
         .find(|unit| unit.as_str() == text)

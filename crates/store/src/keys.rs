@@ -1,11 +1,11 @@
 //! API keys. The secret is stored as a keyed hash only.
 
-use domain::{KeyId, ProjectId, TenantId};
+use domain::{KeyId, Limits, ProjectId, TenantId};
 use sqlx::PgConnection;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use crate::projects::Budget;
+use crate::projects::{Budget, Owner, json};
 use crate::{Error, Reach, Window};
 
 /// A key as stored.
@@ -33,6 +33,8 @@ pub struct Key {
     pub expires_at: Option<OffsetDateTime>,
     /// Decimal, at least 1; none: the model's.
     pub safety_factor: Option<String>,
+    /// Rates, in-flight and the most for one request.
+    pub limits: Limits,
     /// When it last called.
     pub last_used_at: Option<OffsetDateTime>,
     /// When it was created.
@@ -64,6 +66,8 @@ pub struct NewKey<'a> {
     pub expires_at: Option<OffsetDateTime>,
     /// Decimal, at least 1.
     pub safety_factor: Option<&'a str>,
+    /// Rates, in-flight and the most for one request.
+    pub limits: &'a Limits,
 }
 
 struct Row {
@@ -79,6 +83,7 @@ struct Row {
     ip_ranges: Option<Vec<String>>,
     expires_at: Option<OffsetDateTime>,
     safety_factor: Option<String>,
+    limits: serde_json::Value,
     last_used_at: Option<OffsetDateTime>,
     created_at: OffsetDateTime,
     version: i64,
@@ -99,6 +104,7 @@ impl TryFrom<Row> for Key {
             ip_ranges: row.ip_ranges,
             expires_at: row.expires_at,
             safety_factor: row.safety_factor,
+            limits: serde_json::from_value(row.limits).map_err(|why| Error::corrupt("api_keys.limits", why))?,
             last_used_at: row.last_used_at,
             created_at: row.created_at,
             version: row.version,
@@ -114,8 +120,8 @@ pub async fn create(conn: &mut PgConnection, new: &NewKey<'_>) -> Result<Key, Er
     let id = KeyId::generate();
     sqlx::query!(
         "INSERT INTO api_keys (id, tenant_id, project_id, name, secret_hash, prefix, budget_amount, budget_period,
-                               models, ip_ranges, expires_at, safety_factor)
-         VALUES ($1, $2, $3, $4, $5, $6, $7::bigint, $8, $9, $10, $11, $12::text::numeric)",
+                               models, ip_ranges, expires_at, safety_factor, limits)
+         VALUES ($1, $2, $3, $4, $5, $6, $7::bigint, $8, $9, $10, $11, $12::text::numeric, $13)",
         id.uuid(),
         new.tenant_id.uuid(),
         new.project_id.uuid(),
@@ -128,10 +134,44 @@ pub async fn create(conn: &mut PgConnection, new: &NewKey<'_>) -> Result<Key, Er
         new.ip_ranges,
         new.expires_at,
         new.safety_factor,
+        json(new.limits)?,
     )
     .execute(&mut *conn)
     .await?;
     get(conn, id, &Reach::All).await
+}
+
+/// What an account of the key's period begins with; held like a project's.
+pub(crate) async fn owner(conn: &mut PgConnection, tenant: TenantId, id: KeyId) -> Result<Option<Owner>, Error> {
+    let owner = sqlx::query_as!(
+        Owner,
+        r#"SELECT k.budget_amount AS "budget: i64", k.limits, t.unit FROM api_keys k JOIN tenants t ON t.id = k.tenant_id
+           WHERE k.id = $1 AND k.tenant_id = $2 FOR SHARE OF k"#,
+        id.uuid(),
+        tenant.uuid(),
+    );
+    Ok(owner.fetch_optional(conn).await?)
+}
+
+/// Writes what may change of a key whose tenant is locked.
+///
+/// # Errors
+/// `NotFound`.
+pub async fn update(conn: &mut PgConnection, key: &Key) -> Result<Key, Error> {
+    sqlx::query!(
+        "UPDATE api_keys SET name = $2, models = $3, ip_ranges = $4, expires_at = $5, safety_factor = $6::text::numeric,
+                limits = $7, updated_at = now(), version = version + 1 WHERE id = $1 AND status <> 'deleted'",
+        key.id.uuid(),
+        key.name,
+        key.models.as_deref(),
+        key.ip_ranges.as_deref(),
+        key.expires_at,
+        key.safety_factor.as_deref(),
+        json(&key.limits)?,
+    )
+    .execute(&mut *conn)
+    .await?;
+    get(conn, key.id, &Reach::All).await
 }
 
 /// Reads a key within reach; deleted ones are not found.
@@ -143,7 +183,7 @@ pub async fn get(conn: &mut PgConnection, id: KeyId, reach: &Reach) -> Result<Ke
     let row = sqlx::query_as!(
         Row,
         r#"SELECT id, tenant_id, project_id, name, prefix, status, budget_amount AS "budget_amount: i64", budget_period,
-                  models, ip_ranges, expires_at, safety_factor::text AS safety_factor, last_used_at, created_at, version
+                  models, ip_ranges, expires_at, safety_factor::text AS safety_factor, limits, last_used_at, created_at, version
            FROM api_keys WHERE id = $1 AND status <> 'deleted' AND ($2::uuid[] IS NULL OR tenant_id = ANY ($2))"#,
         id.uuid(),
         within.as_deref(),
@@ -161,7 +201,7 @@ pub async fn list(conn: &mut PgConnection, project: ProjectId, window: Window) -
     let rows = sqlx::query_as!(
         Row,
         r#"SELECT id, tenant_id, project_id, name, prefix, status, budget_amount AS "budget_amount: i64", budget_period,
-                  models, ip_ranges, expires_at, safety_factor::text AS safety_factor, last_used_at, created_at, version
+                  models, ip_ranges, expires_at, safety_factor::text AS safety_factor, limits, last_used_at, created_at, version
            FROM api_keys WHERE project_id = $1 AND status <> 'deleted'
              AND ($2::uuid IS NULL OR CASE WHEN $3 THEN id > $2 ELSE id < $2 END)
            ORDER BY CASE WHEN $3 THEN id END, id DESC LIMIT $4"#,

@@ -1,9 +1,10 @@
 //! The load transaction: opens accounts that are not there yet, applies what is due at this instant, returns snapshots.
 
-use domain::{GrantId, Scope, Snapshot, TenantId};
+use domain::{Amount, GrantId, Limits, Scope, Snapshot, TenantId};
 use sqlx::{Connection, PgConnection};
 
-use crate::{Error, accounts, grants};
+use crate::key_context::unit;
+use crate::{Error, accounts, grants, keys, projects};
 
 /// What a load found.
 #[derive(Debug, Clone)]
@@ -49,28 +50,25 @@ pub async fn load(conn: &mut PgConnection, tenant_id: TenantId, scopes: &[Scope]
     Ok(Loaded { snapshots, wait_ms })
 }
 
-/// Opens the account of a project's or key's period with its budget. A tenant's account is opened with the tenant.
+/// Opens the account of a project's or key's period with its budget and limits. A tenant's account is opened with the tenant.
 async fn open(conn: &mut PgConnection, tenant_id: TenantId, scope: &Scope) -> Result<(), Error> {
-    let (project, key) = match scope {
-        Scope::Tenant(_) => return Err(Error::NotFound),
-        Scope::Project(id, _) => (Some(id.uuid()), None),
-        Scope::Key(id, _) => (None, Some(id.uuid())),
+    let owner = match scope {
+        Scope::Tenant(_) => None,
+        Scope::Project(id, _) => projects::owner(conn, tenant_id, *id).await?,
+        Scope::Key(id, _) => keys::owner(conn, tenant_id, *id).await?,
     };
-    let opened = sqlx::query!(
-        "INSERT INTO accounts (scope, tenant_id, level, total)
-         SELECT $1, $2, $3, budget_amount FROM (
-             SELECT budget_amount FROM projects WHERE id = $4 AND tenant_id = $2
-             UNION ALL SELECT budget_amount FROM api_keys WHERE id = $5 AND tenant_id = $2) budget
-         ON CONFLICT (scope) DO UPDATE SET scope = excluded.scope",
-        scope.to_string(),
-        tenant_id.uuid(),
-        scope.level().as_str(),
-        project,
-        key
-    )
-    .execute(conn)
-    .await?;
-    if opened.rows_affected() == 0 { Err(Error::NotFound) } else { Ok(()) }
+    let owner = owner.ok_or(Error::NotFound)?;
+    let limits: Limits =
+        serde_json::from_value(owner.limits).map_err(|error| Error::corrupt("projects or api_keys.limits", error))?;
+    let account = accounts::NewAccount {
+        scope: scope.clone(),
+        tenant_id,
+        total: owner.budget.map(Amount::new).transpose().map_err(|error| Error::corrupt("budget_amount", error))?,
+        credit_limit: Amount::ZERO,
+        overdraft_limit: Amount::ZERO,
+        limits: limits.in_units(unit(&owner.unit)?).map_err(|error| Error::corrupt("limits", error))?,
+    };
+    accounts::create(conn, &account).await
 }
 
 /// Applies what the clock has made due on a tenant's account: grants that ended lapse, grants that begin are put in force.

@@ -1,6 +1,6 @@
 //! Projects of a tenant.
 
-use domain::{Amount, ProjectId, TenantId};
+use domain::{Amount, Limits, ProjectId, TenantId};
 use sqlx::PgConnection;
 use time::OffsetDateTime;
 use uuid::Uuid;
@@ -20,10 +20,31 @@ pub struct Project {
     pub status: String,
     /// How much per period; in the tenant's unit.
     pub budget: Option<Budget>,
+    /// Rates, in-flight and the most for one request, over all of its keys.
+    pub limits: Limits,
     /// When it was created.
     pub created_at: OffsetDateTime,
     /// + 1 per change.
     pub version: i64,
+}
+
+/// What an account of a project's or key's period begins with.
+pub(crate) struct Owner {
+    pub budget: Option<i64>,
+    pub limits: serde_json::Value,
+    pub unit: String,
+}
+
+/// The project's, held against changes until the transaction's end; a change that is under way is waited for.
+pub(crate) async fn owner(conn: &mut PgConnection, tenant: TenantId, id: ProjectId) -> Result<Option<Owner>, Error> {
+    let owner = sqlx::query_as!(
+        Owner,
+        r#"SELECT p.budget_amount AS "budget: i64", p.limits, t.unit FROM projects p JOIN tenants t ON t.id = p.tenant_id
+           WHERE p.id = $1 AND p.tenant_id = $2 FOR SHARE OF p"#,
+        id.uuid(),
+        tenant.uuid(),
+    );
+    Ok(owner.fetch_optional(conn).await?)
 }
 
 /// An amount per period.
@@ -51,6 +72,7 @@ struct Row {
     status: String,
     budget_amount: Option<i64>,
     budget_period: Option<String>,
+    limits: serde_json::Value,
     created_at: OffsetDateTime,
     version: i64,
 }
@@ -64,6 +86,7 @@ impl TryFrom<Row> for Project {
             name: row.name,
             status: row.status,
             budget: Budget::read(row.budget_amount, row.budget_period)?,
+            limits: serde_json::from_value(row.limits).map_err(|why| Error::corrupt("projects.limits", why))?,
             created_at: row.created_at,
             version: row.version,
         })
@@ -79,19 +102,42 @@ pub async fn create(
     tenant: TenantId,
     name: &str,
     budget: Option<&Budget>,
+    limits: &Limits,
 ) -> Result<Project, Error> {
     let id = ProjectId::generate();
     sqlx::query!(
-        "INSERT INTO projects (id, tenant_id, name, budget_amount, budget_period) VALUES ($1, $2, $3, $4::bigint, $5)",
+        "INSERT INTO projects (id, tenant_id, name, budget_amount, budget_period, limits) VALUES ($1, $2, $3, $4::bigint, $5, $6)",
         id.uuid(),
         tenant.uuid(),
         name,
         budget.map(|budget| budget.amount.units()),
         budget.map(|budget| budget.period.as_str()),
+        json(limits)?,
     )
     .execute(&mut *conn)
     .await?;
     get(conn, id, &Reach::All).await
+}
+
+/// Limits as stored.
+pub(crate) fn json(limits: &Limits) -> Result<serde_json::Value, Error> {
+    serde_json::to_value(limits).map_err(|why| Error::corrupt("limits", why))
+}
+
+/// Writes what may change of a project whose tenant is locked.
+///
+/// # Errors
+/// `NotFound`.
+pub async fn update(conn: &mut PgConnection, project: &Project) -> Result<Project, Error> {
+    sqlx::query!(
+        "UPDATE projects SET name = $2, limits = $3, updated_at = now(), version = version + 1 WHERE id = $1",
+        project.id.uuid(),
+        project.name,
+        json(&project.limits)?,
+    )
+    .execute(&mut *conn)
+    .await?;
+    get(conn, project.id, &Reach::All).await
 }
 
 /// Reads a project within reach.
@@ -102,7 +148,7 @@ pub async fn get(conn: &mut PgConnection, id: ProjectId, reach: &Reach) -> Resul
     let within = reach.ids();
     let row = sqlx::query_as!(
         Row,
-        r#"SELECT id, tenant_id, name, status, budget_amount AS "budget_amount: i64", budget_period, created_at, version
+        r#"SELECT id, tenant_id, name, status, budget_amount AS "budget_amount: i64", budget_period, limits, created_at, version
            FROM projects WHERE id = $1 AND ($2::uuid[] IS NULL OR tenant_id = ANY ($2))"#,
         id.uuid(),
         within.as_deref(),
@@ -119,7 +165,7 @@ pub async fn get(conn: &mut PgConnection, id: ProjectId, reach: &Reach) -> Resul
 pub async fn list(conn: &mut PgConnection, tenant: TenantId, window: Window) -> Result<Vec<Project>, Error> {
     let rows = sqlx::query_as!(
         Row,
-        r#"SELECT id, tenant_id, name, status, budget_amount AS "budget_amount: i64", budget_period, created_at, version
+        r#"SELECT id, tenant_id, name, status, budget_amount AS "budget_amount: i64", budget_period, limits, created_at, version
            FROM projects WHERE tenant_id = $1 AND ($2::uuid IS NULL OR CASE WHEN $3 THEN id > $2 ELSE id < $2 END)
            ORDER BY CASE WHEN $3 THEN id END, id DESC LIMIT $4"#,
         tenant.uuid(),

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-/// Shared by all scripts, so it may be longer.
-const PRELUDE: &str = "prelude.lua";
+/// Shared by all scripts, so they may be longer and have no header of their own.
+const FRAGMENTS: [&str; 3] = ["prelude.lua", "limits.lua", "items.lua"];
 /// Lines of a script at most.
 const MAX_LINES: usize = 80;
-/// Lines of the prelude at most.
-const MAX_PRELUDE_LINES: usize = 250;
+/// Lines of a fragment at most.
+const MAX_FRAGMENT_LINES: usize = 250;
 /// Each at the beginning of a comment line.
 const HEADER: [&str; 3] = ["KEYS", "ARGV", "Returns"];
 
@@ -18,12 +18,12 @@ pub fn check(path: &Path, text: &str) -> Vec<String> {
     if !text.lines().next().is_some_and(|line| line.starts_with("#!lua")) {
         complaints.push(format!("{name} does not begin with #!lua: Redis would not check its keys"));
     }
-    let is_prelude = path.file_name().is_some_and(|file| file == PRELUDE);
-    let (lines, most) = (text.lines().count(), if is_prelude { MAX_PRELUDE_LINES } else { MAX_LINES });
+    let is_fragment = path.file_name().is_some_and(|file| FRAGMENTS.iter().any(|fragment| file == *fragment));
+    let (lines, most) = (text.lines().count(), if is_fragment { MAX_FRAGMENT_LINES } else { MAX_LINES });
     if lines > most {
         complaints.push(format!("{name} has {lines} lines, more than {most}: one verb per script"));
     }
-    if !is_prelude {
+    if !is_fragment {
         let comments: Vec<&str> = text.lines().skip(1).take_while(|line| line.starts_with("--")).collect();
         for word in HEADER {
             if !comments.iter().any(|line| line.trim_start_matches(['-', ' ']).starts_with(word)) {

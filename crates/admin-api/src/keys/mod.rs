@@ -1,9 +1,11 @@
 //! API keys of a project.
 
+pub mod change;
 pub mod create;
 pub mod delete;
 pub mod disable;
 pub mod enable;
+pub mod fields;
 pub mod list;
 pub mod read;
 pub mod status;
@@ -13,6 +15,7 @@ use api_types::{Factor, Numbers};
 use domain::Unit;
 
 use crate::error::{Error, Result};
+use crate::limits;
 use crate::projects::budget_view;
 
 /// A key as the API shows it, without its secret.
@@ -33,6 +36,8 @@ pub fn view(key: store::keys::Key, unit: Unit, quota: Numbers) -> Result<Key> {
         ip_ranges: key.ip_ranges,
         expires_at: key.expires_at.map(Into::into),
         safety_factor: key.safety_factor.map(Factor::from_text),
+        limits: limits::view(&key.limits, unit)?,
+        windows: None,
         quota,
         last_used_at: key.last_used_at.map(Into::into),
         created_at: key.created_at.into(),

@@ -1,7 +1,6 @@
 //! Disabling, enabling and deleting have one way: the key's row and its account change together, then the account is pushed.
 
-use domain::{Amount, KeyId, Scope, Status};
-use store::accounts::NewAccount;
+use domain::{KeyId, Scope, Status};
 use store::keys::Key;
 use store::tenants::Tenant;
 
@@ -17,6 +16,8 @@ use crate::scopes;
 pub async fn find(call: &mut Call<WriteKeys>, id: KeyId) -> Result<(Key, Tenant)> {
     let key = store::keys::get(&mut call.tx, id, &call.reach).await?;
     let tenant = store::tenants::lock(&mut call.tx, key.tenant_id, &call.reach).await?;
+    // As it is now that nobody else changes it.
+    let key = store::keys::get(&mut call.tx, key.id, &call.reach).await?;
     Ok((key, tenant))
 }
 
@@ -27,14 +28,7 @@ pub async fn find(call: &mut Call<WriteKeys>, id: KeyId) -> Result<(Key, Tenant)
 pub async fn set(call: &mut Call<WriteKeys>, key: &Key, tenant: &Tenant, status: &str) -> Result<Scope> {
     store::keys::set_status(&mut call.tx, key.id, status).await?;
     let present = scopes::key(tenant, key)?;
-    let account = NewAccount {
-        scope: present.scope.clone(),
-        tenant_id: tenant.id,
-        total: present.budget,
-        credit_limit: Amount::ZERO,
-        overdraft_limit: Amount::ZERO,
-    };
-    store::accounts::create(&mut call.tx, &account).await?;
+    store::accounts::create(&mut call.tx, &present.account(tenant.id)).await?;
     let status = match status {
         "active" => Status::Active,
         "disabled" => Status::Suspended,

@@ -1,8 +1,7 @@
 //! `POST /tenants/{t}/projects`.
 
 use api_types::project::{CreateProject, Project};
-use domain::{Amount, TenantId};
-use store::accounts::NewAccount;
+use domain::{Limits, TenantId};
 
 use crate::auth::policy::WriteProjects;
 use crate::auth::{Audit, Call};
@@ -12,8 +11,8 @@ use crate::numbers::{self, unit};
 use crate::path::Id;
 use crate::projects::{budget, view};
 use crate::reply::Reply;
-use crate::scopes;
 use crate::validate::Fields;
+use crate::{limits, scopes};
 
 /// Creates a project and opens its account.
 #[utoipa::path(post, path = "/tenants/{t}/projects", operation_id = "create_project", tag = "projects",
@@ -31,17 +30,11 @@ pub async fn handler(
     let (unit, mut fields) = (unit(&tenant)?, Fields::new());
     let name = fields.text("name", &body.name, 200);
     let budget = budget(&mut fields, body.budget.as_ref(), unit);
+    let limits = limits::apply(&mut fields, &Limits::default(), body.limits.as_ref(), unit);
     fields.done()?;
-    let project = store::projects::create(&mut call.tx, id, &name, budget.as_ref()).await?;
+    let project = store::projects::create(&mut call.tx, id, &name, budget.as_ref(), &limits).await?;
     let present = scopes::project(&tenant, &project)?;
-    let account = NewAccount {
-        scope: present.scope.clone(),
-        tenant_id: id,
-        total: present.budget,
-        credit_limit: Amount::ZERO,
-        overdraft_limit: Amount::ZERO,
-    };
-    store::accounts::create(&mut call.tx, &account).await?;
+    store::accounts::create(&mut call.tx, &present.account(id)).await?;
     let quota = numbers::one(&call.app, &mut call.tx, &tenant, present).await?;
     let view = view(project, unit, quota)?;
     call.commit(Audit::new("project.create", view.id).of(id).after(&view)).await?;

@@ -1,5 +1,6 @@
 //! Projects of a tenant.
 
+pub mod change;
 pub mod create;
 pub mod list;
 pub mod read;
@@ -9,6 +10,7 @@ use api_types::{Decimal, Numbers};
 use domain::Unit;
 
 use crate::error::{Error, Result};
+use crate::limits;
 use crate::validate::Fields;
 
 /// A project as the API shows it.
@@ -24,10 +26,12 @@ pub fn view(project: store::projects::Project, unit: Unit, quota: Numbers) -> Re
             .parse()
             .map_err(|_| Error::internal("a project's status that this version does not know"))?,
         budget: project.budget.map(|budget| budget_view(&budget, unit)).transpose()?,
+        limits: limits::view(&project.limits, unit)?,
         quota,
         name: project.name,
         created_at: project.created_at.into(),
         version: project.version,
+        in_force: None,
     })
 }
 

@@ -16,7 +16,7 @@ use crate::tenants::view;
 use crate::validate::Fields;
 use crate::{force, numbers};
 
-/// Changes a tenant. Overdraft and credit line are in force on every gateway at return.
+/// Changes a tenant. Overdraft, credit line and limits are in force on every gateway at return.
 #[utoipa::path(patch, path = "/tenants/{t}", operation_id = "change_tenant", tag = "tenants", request_body = ChangeTenant,
     params(("t" = TenantId, Path, description = "The tenant."), ("If-Match" = String, Header, description = "The ETag that was read.")),
     responses((status = 200, description = "The tenant.", body = Tenant, headers(("ETag" = String)))))]
@@ -67,6 +67,7 @@ async fn set_account(
     let change = store::accounts::Change {
         credit_limit: Some(credit_limit),
         overdraft_limit: Some(overdraft_limit),
+        limits: Some(settings.limits(unit(tenant)?)?),
         ..store::accounts::Change::default()
     };
     store::accounts::change(&mut call.tx, &Scope::Tenant(tenant.id), &change).await?;

@@ -4,7 +4,7 @@ use api_types::tenant::{CreateTenant, FirstPlan, Tenant};
 use axum::response::Response;
 use domain::grant::GrantKind;
 use domain::period::{Cycle, PeriodKind, Zone};
-use domain::{Amount, GrantId, Scope, TenantId};
+use domain::{Amount, GrantId, LimitSet, Scope, TenantId};
 use store::accounts::NewAccount;
 use store::grants::NewGrant;
 use store::tenants::NewTenant;
@@ -50,6 +50,7 @@ struct Checked {
     time_zone: String,
     settings: serde_json::Value,
     beyond_total: (Amount, Amount),
+    limits: LimitSet,
     multiplier: String,
     plan: Option<Amount>,
 }
@@ -90,13 +91,14 @@ fn check(body: &CreateTenant) -> Result<Checked> {
     }
     let plan = body.plan.as_ref().map(|FirstPlan { amount }| fields.positive("plan.amount", amount, body.unit));
     fields.done()?;
-    let beyond_total = settings.beyond_total(body.unit)?;
+    let (beyond_total, limits) = (settings.beyond_total(body.unit)?, settings.limits(body.unit)?);
     Ok(Checked {
         name,
         external_id,
         time_zone,
         settings: settings.json()?,
         beyond_total,
+        limits,
         multiplier: settings.multiplier(),
         plan,
     })
@@ -117,7 +119,9 @@ async fn external_id_is_free(call: &mut Call<CreateTenants>, external_id: Option
 async fn open_account(call: &mut Call<CreateTenants>, tenant_id: TenantId, checked: &Checked) -> Result<()> {
     let (credit_limit, overdraft_limit) = checked.beyond_total;
     let scope = Scope::Tenant(tenant_id);
-    let account = NewAccount { scope, tenant_id, total: Some(Amount::ZERO), credit_limit, overdraft_limit };
+    let total = Some(Amount::ZERO);
+    let account =
+        NewAccount { scope, tenant_id, total, credit_limit, overdraft_limit, limits: checked.limits };
     store::accounts::create(&mut call.tx, &account).await?;
     let Some(amount) = checked.plan else { return Ok(()) };
     let grant = NewGrant {

@@ -4,11 +4,12 @@ use api_types::tenant::{OverdraftSetting, Settings, SettingsChange};
 use api_types::{Decimal, Factor};
 use domain::amount_text::AmountText;
 use domain::settings::TenantSettings;
-use domain::{Amount, Unit};
+use domain::{Amount, LimitSet, Unit};
 use serde_json::Value;
 use store::tenants::Tenant;
 
 use crate::error::{Error, Result};
+use crate::limits;
 use crate::validate::Fields;
 
 /// A tenant's settings.
@@ -57,6 +58,7 @@ impl StoredSettings {
             credit_limit: decimal(&self.0.credit_limit)?,
             hard_stop: self.0.hard_stop,
             multiplier: Factor::from_text(self.multiplier()),
+            limits: limits::view(&self.0.limits, unit)?,
         })
     }
 
@@ -72,6 +74,14 @@ impl StoredSettings {
     /// Never in practice.
     pub fn json(&self) -> Result<Value> {
         serde_json::to_value(&self.0).map_err(Error::internal)
+    }
+
+    /// The limits beside the quota, in units, for the account.
+    ///
+    /// # Errors
+    /// 500 for a stored amount that is none.
+    pub fn limits(&self, unit: Unit) -> Result<LimitSet> {
+        self.0.limits.in_units(unit).map_err(Error::internal)
     }
 
     /// What the account may spend beyond its total: credit line and overdraft. A hard stop allows neither.

@@ -95,6 +95,8 @@ pub fn body(operation: &str, sample: &Sample) -> Option<Value> {
         "rebuild_tenant" => json!({"dry_run": false}),
         "create_grant" => json!({"kind": "gift", "amount": "1.5"}),
         "create_project" => json!({"name": "p", "budget": {"amount": "3", "period": "month"}}),
+        "change_project" => json!({"name": "changed", "limits": {"rpm": 5}}),
+        "change_key" => json!({"name": "changed", "limits": {"in_flight": 5}}),
         "create_key" => json!({"name": "k", "models": null}),
         "create_model" => bodies::model(&name),
         "change_model" => json!({"max_output_tokens": 10}),

@@ -14,6 +14,7 @@ use crate::catalog::Target;
 use crate::error::{ApiError, set};
 use crate::life::estimate::Plan;
 use crate::life::{Call, Reply};
+use crate::rates;
 
 /// An admitted request and everything to be recorded of it.
 pub struct Books {
@@ -70,6 +71,7 @@ impl Books {
     /// Headers of a reply that succeeds.
     pub fn reply_headers(&self, headers: &mut HeaderMap) {
         set(headers, "x-tollgate-model", &self.plan.model.name);
+        rates::reply_headers(headers, self.freeze.limits());
         if self.freeze.numbers().iter().any(is_on_overdraft) {
             set(headers, "x-quota-overage", "true");
         }

@@ -2,15 +2,20 @@
 
 use std::time::Duration;
 
-use domain::{Level, Numbers, Unit};
+use domain::amount::MAX_UNITS;
+use domain::{LimitName, Level, Numbers, Unit};
 use quota::{Admission, Ask, Freeze, Refusal};
 
 use crate::error::{ApiError, Detail};
 use crate::life::Call;
 use crate::life::estimate::Plan;
+use crate::rates;
 
 /// `Retry-After` of a used up quota whose reset is not sooner.
 const QUOTA_RETRY: Duration = Duration::from_secs(60);
+
+/// `Retry-After` of a limit that does not know when it has room.
+const LATER: Duration = Duration::from_secs(1);
 
 /// Freezes what the plan wants, at least what it needs.
 ///
@@ -26,6 +31,8 @@ pub async fn admit(call: &Call, plan: &Plan) -> Result<Freeze, ApiError> {
         scopes: call.caller.scopes(call.context.started_at),
         want: plan.want,
         need: plan.need,
+        tokens_want: i64::try_from(plan.tokens_want).unwrap_or(MAX_UNITS),
+        tokens_need: i64::try_from(plan.tokens_need).unwrap_or(MAX_UNITS),
         model: plan.model.name.clone(),
     };
     let admission = call.app.quota.admit(ask).await;
@@ -54,6 +61,9 @@ pub async fn admit(call: &Call, plan: &Plan) -> Result<Freeze, ApiError> {
 #[must_use]
 pub fn refused(refusal: &Refusal, unit: Unit, hard_stop: bool) -> ApiError {
     let numbers = &refusal.numbers;
+    if let Some(name) = LimitName::parse(&refusal.limit) {
+        return limited(refusal, name, unit);
+    }
     let detail = Detail {
         level: Some(refusal.level),
         limit: Some(refusal.limit.clone()),
@@ -67,17 +77,38 @@ pub fn refused(refusal: &Refusal, unit: Unit, hard_stop: bool) -> ApiError {
             .and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok())
             .map(|at| at.to_string()),
     };
-    let retry_after =
-        refusal.retry_after.map(|after| after.as_secs().saturating_add(u64::from(after.subsec_nanos() > 0)).max(1));
     match refusal.limit.as_str() {
         "quota" if refusal.level == Level::Tenant && (hard_stop || is_beyond_credit(numbers)) => {
             ApiError::payment_required(detail)
         }
-        "quota" | "max_per_request" => {
-            let most = QUOTA_RETRY.as_secs();
-            ApiError::insufficient_quota(detail, retry_after.unwrap_or(most).min(most))
+        "quota" => ApiError::insufficient_quota(detail, refusal.retry_after.unwrap_or(QUOTA_RETRY).min(QUOTA_RETRY)),
+        _ => ApiError::rate_limited(detail, Some(refusal.retry_after.unwrap_or(LATER))),
+    }
+}
+
+/// The refusal of a limit beside the quota; its numbers are requests or tokens, of `max_per_request` the tenant's unit.
+fn limited(refusal: &Refusal, name: LimitName, unit: Unit) -> ApiError {
+    let used = refusal.most.and_then(|most| most.checked_sub(refusal.available).ok());
+    let resets_at = refusal.retry_after.and_then(|after| jiff::Timestamp::now().checked_add(after).ok());
+    let mut detail = Detail {
+        level: Some(refusal.level),
+        limit: Some(refusal.limit.clone()),
+        unit: if name == LimitName::MaxPerRequest { unit } else { Unit::Token },
+        total: refusal.most,
+        used,
+        frozen: None,
+        remaining: Some(refusal.available),
+        resets_at: None,
+    };
+    match name {
+        LimitName::MaxPerRequest => ApiError::too_large_a_request(detail),
+        LimitName::InFlight => ApiError::rate_limited(detail, refusal.retry_after),
+        LimitName::Rpm | LimitName::Rpd | LimitName::Tpm | LimitName::Tpd => {
+            detail.resets_at = resets_at.map(|at| at.to_string());
+            let mut error = ApiError::rate_limited(detail, refusal.retry_after);
+            rates::refusal_headers(&mut error.headers, name, refusal);
+            error
         }
-        _ => ApiError::rate_limited(detail, retry_after.unwrap_or(1)),
     }
 }
 

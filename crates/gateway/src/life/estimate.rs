@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use domain::Amount;
-use domain::estimate::{Estimator, ModelOutput};
+use domain::estimate::{Estimator, MIN_OUTPUT_TOKENS, ModelOutput};
 use domain::price::{Multiplier, Tariff};
 use domain::usage::{Kind, Usage};
 
@@ -31,6 +31,10 @@ pub struct Plan {
     pub want: Amount,
     /// What must be frozen at least.
     pub need: Amount,
+    /// Tokens to be reserved of token rates: those that `want` pays, whatever their price.
+    pub tokens_want: u64,
+    /// Tokens to be reserved at least.
+    pub tokens_need: u64,
 }
 
 impl Plan {
@@ -47,7 +51,10 @@ impl Plan {
         let estimate = estimator.estimate().map_err(unpriced)?;
         // A call that costs nothing is admitted like any other, and settled with nothing.
         let least = Amount::new(1).unwrap_or_default();
+        let shortest = MIN_OUTPUT_TOKENS.min(estimator.output_ceiling());
         Ok(Self {
+            tokens_want: estimator.tokens_of(prompt_tokens, estimate.output_tokens),
+            tokens_need: estimator.tokens_of(prompt_tokens, shortest),
             targets,
             estimator,
             prompt_tokens,
@@ -76,14 +83,17 @@ impl Plan {
         self.estimator.output_ceiling().saturating_mul(self.estimator.choices.max(1))
     }
 
-    /// The maximum for each choice that `frozen` pays, where that is less than the one asked for and nothing can be
-    /// added later.
+    /// The maximum for each choice that `frozen` pays and `reserved` tokens cover, where that is less than the one asked for
+    /// and nothing can be added later.
     #[must_use]
-    pub fn lowered_max(&self, frozen: Amount) -> Option<u64> {
-        if self.estimator.extendable || frozen >= self.want {
+    pub fn lowered_max(&self, frozen: Amount, reserved: u64) -> Option<u64> {
+        if self.estimator.extendable {
             return None;
         }
-        self.estimator.max_tokens_affordable(frozen).ok().map(|paid| paid.max(1))
+        let paid = (frozen < self.want).then(|| self.estimator.max_tokens_affordable(frozen).ok()).flatten();
+        let covered = (reserved < self.tokens_want)
+            .then(|| self.estimator.max_tokens_reserved(self.prompt_tokens, reserved));
+        [paid, covered].into_iter().flatten().min().map(|most| most.max(1))
     }
 }
 
@@ -217,7 +227,7 @@ mod tests {
 
     #[test]
     fn the_maximum_is_lowered_to_what_the_freeze_pays() {
-        let lowered = |plan: &Plan, units| plan.lowered_max(Amount::new(units).unwrap());
+        let lowered = |plan: &Plan, units| plan.lowered_max(Amount::new(units).unwrap(), plan.tokens_want);
         let plan = planned(by_token(), false, None, 1);
         assert_eq!(lowered(&plan, 4_100), None);
         assert_eq!(lowered(&plan, 4_099), Some(3_999));
@@ -226,5 +236,10 @@ mod tests {
         assert_eq!(lowered(&several, 16_099), Some(3_999));
         assert_eq!(lowered(&several, 164), Some(16));
         assert_eq!(lowered(&planned(by_token(), true, None, 1), 116), None);
+        let reserved = |plan: &Plan, tokens| plan.lowered_max(plan.want, tokens);
+        assert_eq!((plan.tokens_want, plan.tokens_need), (4_100, 116));
+        assert_eq!((reserved(&plan, 4_100), reserved(&plan, 600)), (None, Some(500)));
+        assert_eq!(plan.lowered_max(Amount::new(300).unwrap(), 600), Some(200));
+        assert_eq!((reserved(&several, 900), reserved(&several, 164)), (Some(200), Some(16)));
     }
 }

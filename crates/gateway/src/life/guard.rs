@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use domain::Amount;
+use domain::{Amount, LimitName};
 use quota::{Extension, Freeze};
 
 use crate::dialect::watch::{Stopped, Words};
@@ -67,6 +67,10 @@ impl Guard {
             tokio::time::timeout(EXTEND_WITHIN, freeze.extend(plan.cost_of(goal), plan.cost_of(tokens))).await;
         match extended {
             Ok(Extension::Granted(frozen)) => self.granted(plan, frozen),
+            Ok(Extension::Refused(refusal)) if refusal.limit == LimitName::MaxPerRequest.as_str() => {
+                metrics::counter!("tollgate_gateway_extensions_total", "outcome" => "ceiling").increment(1);
+                return Err(Stopped::Ceiling);
+            }
             Ok(Extension::Refused(_) | Extension::Inactive) => {
                 metrics::counter!("tollgate_gateway_extensions_total", "outcome" => "refused").increment(1);
                 return Err(Stopped::Quota);

@@ -77,7 +77,7 @@ pub async fn send(call: &Arc<Call>, books: &mut Books, reply: &mut Reply) -> Res
 }
 
 async fn attempts(call: &Call, books: &mut Books) -> Result<Served, ApiError> {
-    let lowered_max = books.plan.lowered_max(books.freeze.amount());
+    let lowered_max = books.plan.lowered_max(books.freeze.amount(), books.freeze.tokens().unsigned_abs());
     books.lowered_max = lowered_max;
     let mut last = ApiError::upstream_error("No target serves this model.");
     for target in in_order(&books.plan.targets) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use domain::{Amount, Scope, Status, Unit};
+use domain::{Amount, LimitName, LimitUse, Scope, Status, Unit};
 use quota::Numbers;
 use serde_json::{Value, json};
 
@@ -17,8 +17,9 @@ use crate::keys::Caller;
 /// The key's, the project's and the tenant's numbers.
 pub async fn get(State(app): State<Arc<App>>, Authenticated { caller, context }: Authenticated) -> Response {
     let scopes = caller.scopes(context.started_at);
-    match app.quota.read(caller.context.tenant_id, &scopes).await {
-        Ok(found) => {
+    let tenant = caller.context.tenant_id;
+    match tokio::try_join!(app.quota.read(tenant, &scopes), app.quota.limits(tenant, &scopes)) {
+        Ok((found, limits)) => {
             let level = |scope: &Scope| {
                 found
                     .iter()
@@ -27,7 +28,7 @@ pub async fn get(State(app): State<Arc<App>>, Authenticated { caller, context }:
                     .unwrap_or_else(|| untouched(scope, &caller))
             };
             let levels: Vec<_> = scopes.iter().map(level).collect();
-            Json(shape(&levels, caller.context.unit)).into_response()
+            Json(shape(&levels, &limits, caller.context.unit)).into_response()
         }
         Err(error) => {
             tracing::error!(request_id = %context.id, %error, "the quota could not be read");
@@ -56,7 +57,7 @@ fn untouched(scope: &Scope, caller: &Caller) -> Numbers {
     }
 }
 
-fn shape(levels: &[Numbers], unit: Unit) -> Value {
+fn shape(levels: &[Numbers], limits: &[LimitUse], unit: Unit) -> Value {
     let amount = |amount: Amount| amount.format(unit);
     let level = |numbers: &Numbers| {
         json!({
@@ -70,8 +71,23 @@ fn shape(levels: &[Numbers], unit: Unit) -> Value {
     json!({
         "unit": unit,
         "levels": levels.iter().map(level).collect::<Vec<_>>(),
-        "limits": [],
+        "limits": limits.iter().map(|limit| limit_shape(limit, unit)).collect::<Vec<_>>(),
         "overdraft": tenant.map_or(Value::Null, |tenant| overdraft(tenant, unit)),
+    })
+}
+
+/// Numbers of requests and tokens are JSON numbers, the most for one request is an amount.
+fn limit_shape(limit: &LimitUse, unit: Unit) -> Value {
+    let number = |number: i64| match limit.name {
+        LimitName::MaxPerRequest => json!(Amount::new(number).unwrap_or(Amount::MAX).format(unit)),
+        _ => json!(number),
+    };
+    let resets_at = limit.resets_in_ms.filter(|ms| *ms > 0).and_then(|ms| {
+        jiff::Timestamp::now().checked_add(jiff::SignedDuration::from_millis(ms)).ok().map(|at| at.to_string())
+    });
+    json!({
+        "level": limit.level, "name": limit.name, "limit": number(limit.most), "used": number(limit.used),
+        "remaining": number(limit.remaining()), "resets_at": resets_at,
     })
 }
 

@@ -25,6 +25,8 @@ pub fn ask(tenant: &Tenant, want: i64, need: i64) -> Ask {
         scopes: tenant.scopes.clone(),
         want: amount(want),
         need: amount(need),
+        tokens_want: 0,
+        tokens_need: 0,
         model: "m".to_owned(),
     }
 }

@@ -7,6 +7,7 @@
 )]
 
 mod life;
+mod limits;
 mod model;
 mod race;
 mod steps;

@@ -5,9 +5,10 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use domain::record::Outcome;
-use domain::{Amount, FreezeState, RequestId, Shard};
+use domain::{Amount, FreezeState, Level, LimitName, RequestId, Shard};
 use ledger::{Delete, ExtendCall, ExtendOutcome, FreezeCall, FreezeOutcome, Load};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestRunner};
@@ -17,6 +18,19 @@ use crate::world::{Tenant, World, amount};
 
 /// Limits of key, project and tenant.
 const LIMITS: [i64; 3] = [700, 900, 1000];
+/// Requests a minute (of the key), requests at once (of the project), tokens a minute (of the tenant). A run is over long
+/// before anything slides out of a minute.
+const RPM: i64 = 12;
+const IN_FLIGHT: i64 = 5;
+const TPM: i64 = 1_500;
+
+/// Tokens wanted per unit wanted.
+const TOKENS: i64 = 5;
+
+/// Tokens that a request of this charge took.
+fn taken(charge: i64) -> i64 {
+    2 * charge
+}
 
 #[derive(Debug, Clone)]
 enum Verb {
@@ -96,6 +110,8 @@ struct Request {
     progress: i64,
     charge: i64,
     outcome: Outcome,
+    /// Tokens reserved of the tenant's rate; None where they were corrected, or Redis lost them.
+    reserved: Option<i64>,
 }
 
 /// The whole truth, in a few integers.
@@ -112,6 +128,8 @@ struct Model {
     overruns: i64,
     /// What Redis' accounts say: (total, spent); None until loaded in this window.
     copy: Option<(i64, i64)>,
+    /// Requests and tokens counted in this minute.
+    counted: (i64, i64),
 }
 
 impl Model {
@@ -124,6 +142,22 @@ impl Model {
     fn left(&self) -> i64 {
         let (total, spent) = self.copy.unwrap_or((self.total, self.spent));
         [LIMITS[0], LIMITS[1], total].into_iter().map(|limit| limit - spent - self.held()).min().unwrap()
+    }
+
+    fn in_flight(&self) -> i64 {
+        let running = self.requests.values().filter(|request| request.phase == Phase::Running).count();
+        i64::try_from(running + self.ghosts.len()).unwrap()
+    }
+
+    /// The limits that forbid a request with these tokens, and how many tokens it is granted otherwise.
+    fn limited(&self, want: i64, need: i64) -> (Vec<&'static str>, i64) {
+        let (left, least) = (TPM - self.counted.1, if want > TPM { need } else { want });
+        let all = [
+            ("in_flight", self.in_flight() >= IN_FLIGHT),
+            ("rpm", self.counted.0 >= RPM),
+            ("tpm", left < least),
+        ];
+        (all.into_iter().filter(|(_, forbids)| *forbids).map(|(name, _)| name).collect(), want.min(left))
     }
 
     fn pick(&self, which: usize, phase: Phase) -> Option<RequestId> {
@@ -151,6 +185,7 @@ impl Run<'_> {
         (entry.want, entry.need) = (amount(request.want), amount(request.need));
         if state == FreezeState::Settled {
             entry.progress = entry.amount;
+            entry.tokens = taken(request.charge);
         }
         entry
     }
@@ -170,6 +205,8 @@ impl Run<'_> {
                 scopes: &self.tenant.scopes,
                 want: amount(want),
                 need: amount(need),
+                tokens_want: TOKENS * want,
+                tokens_need: need,
                 priced: true,
                 gateway: "g",
                 model: "m",
@@ -214,6 +251,9 @@ impl Run<'_> {
                 let Some(id) = self.model.pick(*which, Phase::Running) else { return };
                 let request = self.model.requests.get_mut(&id).unwrap();
                 request.charge = if *roll_back { 0 } else { request.frozen * percent / 100 };
+                if let Some(reserved) = request.reserved.take() {
+                    self.model.counted.1 += taken(request.charge) - reserved;
+                }
                 self.model.overruns += (request.charge - request.frozen).max(0);
                 request.outcome = if *roll_back { Outcome::RolledBack } else { Outcome::Final };
                 (request.phase, request.frozen) = (Phase::Finished, request.charge);
@@ -254,6 +294,8 @@ impl Run<'_> {
                 self.world.redis.command(&["FLUSHALL"]).unwrap();
                 self.model.copy = None;
                 self.model.ghosts.clear();
+                self.model.counted = (0, 0);
+                self.model.requests.values_mut().for_each(|request| request.reserved = None);
                 self.beat_all().await;
             }
             Verb::GhostBeat { which } => {
@@ -279,11 +321,19 @@ impl Run<'_> {
             assert_eq!(refused.available.units().min(left), left, "the level that forbids is named with what it has");
             return;
         }
+        let (forbidding, granted) = self.model.limited(TOKENS * want, need);
+        if !forbidding.is_empty() {
+            let FreezeOutcome::Refused(refused) = outcome else { panic!("expected {forbidding:?}: {outcome:?}") };
+            assert!(forbidding.contains(&refused.limit.as_str()), "{forbidding:?}: {refused:?}");
+            assert!(refused.retry_after.is_some_and(|after| after <= Duration::from_secs(60)), "{refused:?}");
+            return;
+        }
         let expected = want.min(left);
-        let FreezeOutcome::Frozen { amount: frozen, again, .. } = outcome else {
+        let FreezeOutcome::Frozen { amount: frozen, tokens, again, .. } = outcome else {
             panic!("expected {expected}: {outcome:?}")
         };
-        assert_eq!((frozen.units(), again), (expected, false));
+        assert_eq!((frozen.units(), tokens, again), (expected, granted, false));
+        self.model.counted = (self.model.counted.0 + 1, self.model.counted.1 + granted);
         let request = Request {
             phase: Phase::Running,
             want,
@@ -292,6 +342,7 @@ impl Run<'_> {
             progress: 0,
             charge: 0,
             outcome: Outcome::Final,
+            reserved: Some(granted),
         };
         self.model.requests.insert(id, request);
         if twice {
@@ -367,6 +418,13 @@ impl Run<'_> {
         let sum: i64 = freezes.iter().map(|found| found.entry.amount.units()).sum();
         assert_eq!(sum, model.held(), "sum of freezes");
         let held = self.world.ledger.read(self.tenant.id, &self.tenant.scopes).await.unwrap();
+        let uses: Vec<_> = held.iter().flat_map(|held| &held.limits).map(|limit| (limit.name, limit.used)).collect();
+        if !uses.is_empty() {
+            let (requests, tokens) = model.counted;
+            let expected =
+                [(LimitName::Rpm, requests), (LimitName::InFlight, model.in_flight()), (LimitName::Tpm, tokens)];
+            assert_eq!(uses, expected, "use of limits");
+        }
         for numbers in held.into_iter().filter_map(|held| held.numbers) {
             assert_eq!(numbers.frozen.units(), model.held(), "frozen of {}", numbers.scope);
             let remaining = numbers.remaining().map_or(0, Amount::units);
@@ -388,6 +446,11 @@ impl Run<'_> {
 
 async fn run(world: &World, verbs: &[Verb]) -> usize {
     let tenant = world.tenant_with(LIMITS[2], Some(LIMITS[1]), Some(LIMITS[0])).await;
+    for (level, limits) in
+        [(Level::Key, format!("{RPM},,,,,")), (Level::Project, format!(",,,,{IN_FLIGHT},")), (Level::Tenant, format!(",,{TPM},,,"))]
+    {
+        world.limit(&tenant, level, &limits).await;
+    }
     world.open(&tenant).await;
     let mut run = Run { world, tenant, model: Model { total: LIMITS[2], ..Model::default() } };
     for verb in verbs {

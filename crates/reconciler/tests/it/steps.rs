@@ -97,6 +97,8 @@ impl Life<'_> {
                 scopes: &self.tenant.scopes,
                 want: amount(FROZEN),
                 need: amount(FROZEN),
+                tokens_want: 0,
+                tokens_need: 0,
                 priced: true,
                 gateway: "g",
                 model: "m",

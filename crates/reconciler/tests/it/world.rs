@@ -3,13 +3,13 @@
 use domain::record::{Outcome, UsageRecord};
 use domain::usage::Usage;
 use domain::{
-    Amount, FreezeEntry, FreezeState, GrantId, KeyId, PeriodLabel, ProjectId, RequestId, Scope, Shard, TenantId,
+    Amount, FreezeEntry, FreezeState, GrantId, KeyId, Level, LimitSet, PeriodLabel, ProjectId, RequestId, Scope, Shard, TenantId,
 };
 use ledger::{Config, Ledger, OpenOutcome};
 use store::Store;
 use store::record::OutcomeRow;
 use testkit::postgres::Database;
-use testkit::redis::Redis;
+use testkit::redis::{Options, Redis, Reply};
 
 pub struct World {
     pub redis: Redis,
@@ -33,7 +33,7 @@ pub fn amount(units: i64) -> Amount {
 
 impl World {
     pub async fn start() -> Self {
-        let redis = Redis::start().await.unwrap();
+        let redis = Redis::start_with(Options { debug_commands: true, ..Options::default() }).await.unwrap();
         let database = Database::create().await.unwrap();
         let mut config = Config::new(redis.url());
         config.command_timeout = std::time::Duration::from_secs(5);
@@ -70,6 +70,7 @@ impl World {
             total: Some(Amount::ZERO),
             credit_limit: Amount::ZERO,
             overdraft_limit: Amount::ZERO,
+            limits: LimitSet::default(),
         };
         let mut transaction = self.store.begin().await.unwrap();
         store::accounts::create(&mut transaction, &account).await.unwrap();
@@ -97,6 +98,27 @@ impl World {
         let mut transaction = self.store.begin().await.unwrap();
         store::grants::add(&mut transaction, &grant).await.unwrap();
         transaction.commit().await.unwrap();
+    }
+
+    /// Sets the limits of a level, packed, in Postgres, and pushes them to Redis if it holds the account.
+    pub async fn limit(&self, tenant: &Tenant, level: Level, packed: &str) {
+        let scope = tenant.scopes.iter().find(|scope| scope.level() == level).unwrap();
+        let limits = LimitSet::parse(packed).unwrap();
+        let mut transaction = self.store.begin().await.unwrap();
+        store::load::load(&mut transaction, tenant.id, &tenant.scopes).await.unwrap();
+        let change = store::accounts::Change { limits: Some(limits), ..store::accounts::Change::default() };
+        let snapshot = store::accounts::change(&mut transaction, scope, &change).await.unwrap();
+        transaction.commit().await.unwrap();
+        assert_eq!(snapshot.limits, limits);
+        let held = self.ledger.read(tenant.id, std::slice::from_ref(scope)).await.unwrap();
+        if held[0].numbers.is_some() {
+            self.ledger.install(tenant.id, &[snapshot]).await.unwrap();
+        }
+    }
+
+    /// Everything in Redis, as one hash: keys, values and whether they expire.
+    pub fn digest(&self) -> Reply {
+        self.redis.command(&["DEBUG", "DIGEST"]).unwrap()
     }
 
     /// Ends the window of the tenant's shard at once: the test itself sees to it that every live freeze was beaten.
@@ -213,6 +235,7 @@ impl Tenant {
             need: amount(units),
             amount: amount(units),
             progress: amount(progress),
+            tokens: 0,
             created_ms: 1,
             version: 1,
             gateway: "g".to_owned(),

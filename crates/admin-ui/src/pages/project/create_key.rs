@@ -43,6 +43,7 @@ pub fn CreateKeyDialog(
             ip_ranges: None,
             expires_at: wire::instant(expires),
             safety_factor: None,
+            limits: None,
         };
         let once = form.key_for(&body);
         let project = project.clone();
