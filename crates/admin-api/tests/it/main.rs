@@ -7,6 +7,7 @@ mod books;
 mod catalog;
 mod fields;
 mod idempotency;
+mod limits;
 mod lists;
 mod live;
 mod matrix;

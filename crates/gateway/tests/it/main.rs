@@ -6,6 +6,7 @@ mod failover;
 mod guard;
 mod house;
 mod keys;
+mod limits;
 mod plain;
 mod quota;
 mod routes;

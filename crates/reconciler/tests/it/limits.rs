@@ -125,6 +125,20 @@ impl Case {
     }
 }
 
+impl Case {
+    /// Lets so many ms pass for the reservation of a freeze: the last part of its packed form, `at:tokens:marks`.
+    fn age_freeze(&self, id: RequestId, ms: i64) {
+        let key = format!("tg:{{q{:04}}}:f:{}", self.shard().index(), self.tenant.id);
+        let Reply::Text(packed) = self.world.redis.command(&["HGET", &key, &id.to_string()]).unwrap() else {
+            panic!("no such freeze")
+        };
+        let (rest, rate) = packed.rsplit_once('|').unwrap();
+        let (at, reserved) = rate.split_once(':').unwrap();
+        let aged = format!("{rest}|{}:{reserved}", at.parse::<i64>().unwrap() - ms);
+        self.world.redis.command(&["HSET", &key, &id.to_string(), &aged]).unwrap();
+    }
+}
+
 /// What makes a limit refuse, and what it says then: packed limits, name, limit, what is left of it.
 const KINDS: [(&str, &str, i64, i64); 6] = [
     ("1,,,,,", "rpm", 1, 0),
@@ -259,6 +273,7 @@ async fn a_reservation_that_is_gone_is_not_corrected() {
     // Slid out of the minute.
     let (old, _) = case.admit((80, 30)).await;
     case.age(Level::Tenant, "tpm", 60_000);
+    case.age_freeze(old, 60_000);
     case.admit((50, 30)).await;
     case.settle(old, 0).await;
     assert_eq!(case.used(LimitName::Tpm).await, 50);
