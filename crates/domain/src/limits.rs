@@ -254,7 +254,10 @@ mod tests {
             assert_eq!(LimitSet::parse(bad), Err(LimitSetError), "{bad}");
         }
         for name in LimitName::ALL {
-            assert_eq!((LimitName::parse(name.as_str()), serde_json::to_value(name).unwrap()), (Some(name), json!(name.as_str())));
+            assert_eq!(
+                (LimitName::parse(name.as_str()), serde_json::to_value(name).unwrap()),
+                (Some(name), json!(name.as_str()))
+            );
         }
     }
 

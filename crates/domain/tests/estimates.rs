@@ -108,6 +108,16 @@ fn a_long_prompt_is_frozen_in_full_and_more_than_everything_is_everything() {
     assert_eq!((estimate.want, estimate.need), (Amount::MAX, Amount::MAX));
 }
 
+#[test]
+fn a_token_rate_reserves_prompt_and_answers_with_the_factor() {
+    let factor = Multiplier::parse("1.05").unwrap();
+    let several = Estimator { choices: 3, factor, ..plain() };
+    assert_eq!(several.tokens_of(101, 10), 138); // 131 x 1.05 = 137.55
+    assert_eq!(several.max_tokens_reserved(101, 138), 10);
+    assert_eq!(several.max_tokens_reserved(101, 50), 0);
+    assert_eq!(several.tokens_of(u64::MAX, u64::MAX), 9_007_199_254_740_991);
+}
+
 prop_compose! {
     fn any_estimator()(
         input in 0..=100_000_u32, output in 0..=100_000_u32, per_request in proptest::option::of(0..=1_000_u32),

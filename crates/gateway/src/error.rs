@@ -68,6 +68,8 @@ pub struct Detail {
     pub remaining: Option<Amount>,
     /// When it renews, RFC 3339.
     pub resets_at: Option<String>,
+    /// What the reply's head says of it.
+    pub headers: HeaderMap,
 }
 
 /// An error as a client sees it.
@@ -83,8 +85,6 @@ pub struct ApiError {
     remedy: &'static str,
     retry_after: Option<Duration>,
     should_retry: Option<bool>,
-    /// What else the reply's head says.
-    pub headers: HeaderMap,
     detail: Option<Box<Detail>>,
 }
 
@@ -105,7 +105,6 @@ impl ApiError {
             remedy,
             retry_after: None,
             should_retry: None,
-            headers: HeaderMap::new(),
             detail: None,
         }
     }
@@ -220,8 +219,10 @@ impl ApiError {
     #[must_use]
     pub fn too_large_a_request(detail: Detail) -> Self {
         let (level, most) = (detail.level.map_or("tenant", Level::as_str), detail.total.unwrap_or_default());
-        let message =
-            format!("This request needs more than the {} that one request of this {level} may take.", most.format(detail.unit));
+        let message = format!(
+            "This request needs more than the {} that one request of this {level} may take.",
+            most.format(detail.unit)
+        );
         let remedy = "Send a shorter prompt, or have `max_per_request` raised.";
         let mut error =
             Self::new(StatusCode::TOO_MANY_REQUESTS, "insufficient_quota", Kind::InsufficientQuota, message, remedy)
@@ -411,7 +412,9 @@ impl ApiError {
         response.extensions_mut().insert(ErrorCode(self.code.clone()));
         let headers = response.headers_mut();
         set(headers, "x-request-id", &request.id.to_string());
-        headers.extend(self.headers.clone());
+        if let Some(detail) = &self.detail {
+            headers.extend(detail.headers.clone());
+        }
         if let Some(after) = self.retry_after {
             set(headers, "retry-after", &after.as_millis().div_ceil(1000).max(1).to_string());
             set(headers, "retry-after-ms", &after.as_millis().max(1).to_string());
@@ -460,6 +463,7 @@ mod tests {
             frozen: units(10_000_000),
             remaining: units(0),
             resets_at: None,
+            headers: HeaderMap::new(),
         };
         let error = ApiError::insufficient_quota(detail, Duration::from_secs(60));
         let body = error.openai_body();

@@ -190,8 +190,7 @@ pub(crate) fn refused(reply: &mut Reply, scopes: &[Scope]) -> Result<Refused, Le
     let scope = reply.which(scopes)?;
     let limit = reply.word()?;
     let available = reply.amount()?;
-    let retry_after =
-        reply.optional()?.map(|ms| Duration::from_millis(u64::try_from(ms).unwrap_or_default()));
+    let retry_after = reply.optional()?.map(|ms| Duration::from_millis(u64::try_from(ms).unwrap_or_default()));
     let most = reply.optional()?.map(Amount::new).transpose().map_err(|_| reply.unexpected())?;
     let numbers = reply.numbers(&scope)?;
     Ok(Refused { scope, limit, available, retry_after, most, numbers })

@@ -1,6 +1,7 @@
 //! The quota ledger in Redis: the only crate that names `redis`.
 //!
-//! Redis holds a versioned copy of Postgres' totals plus the live freezes, and nothing else. Each verb is one script in
+//! Redis holds a versioned copy of Postgres' totals plus the live freezes, and, beside the money, what rates and in-flight
+//! limits count. Each verb is one script in
 //! `lua/` with one twin here: typed arguments in, a closed set of outcomes out. A refusal is an outcome, not an error; an
 //! unknown code is an error. It deliberately does not know Postgres, prices or HTTP: `quota` joins this crate with the store.
 //!

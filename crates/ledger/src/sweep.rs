@@ -99,7 +99,8 @@ pub fn parse_packed(tenant_id: TenantId, request: &str, packed: String) -> Resul
 fn parse(tenant_id: TenantId, request: &str, packed: &str) -> Option<(FreezeEntry, i64)> {
     let request_id: RequestId = request.parse().ok()?;
     let parts: Vec<&str> = packed.split('|').collect();
-    let [state, want, need, amount, progress, beat, created, version, gateway, model, scopes, _rate] = parts.as_slice() else {
+    let [state, want, need, amount, progress, beat, created, version, gateway, model, scopes, _rate] = parts.as_slice()
+    else {
         return None;
     };
     let units = |text: &str| text.parse().ok().and_then(|units| Amount::new(units).ok());

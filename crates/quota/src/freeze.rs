@@ -98,7 +98,8 @@ impl Freeze {
         record.overrun = actual > frozen;
         let amount = if outcome == Outcome::RolledBack { Amount::ZERO } else { actual };
         let tokens = record.usage.prompt_tokens().saturating_add(record.usage.completion_tokens());
-        self.live.settle(amount, i64::try_from(tokens).unwrap_or(domain::amount::MAX_UNITS).min(domain::amount::MAX_UNITS));
+        self.live
+            .settle(amount, i64::try_from(tokens).unwrap_or(domain::amount::MAX_UNITS).min(domain::amount::MAX_UNITS));
         let row = OutcomeRow {
             request_id: self.live.request_id,
             tenant_id: self.live.tenant_id,

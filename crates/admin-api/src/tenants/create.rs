@@ -120,8 +120,7 @@ async fn open_account(call: &mut Call<CreateTenants>, tenant_id: TenantId, check
     let (credit_limit, overdraft_limit) = checked.beyond_total;
     let scope = Scope::Tenant(tenant_id);
     let total = Some(Amount::ZERO);
-    let account =
-        NewAccount { scope, tenant_id, total, credit_limit, overdraft_limit, limits: checked.limits };
+    let account = NewAccount { scope, tenant_id, total, credit_limit, overdraft_limit, limits: checked.limits };
     store::accounts::create(&mut call.tx, &account).await?;
     let Some(amount) = checked.plan else { return Ok(()) };
     let grant = NewGrant {

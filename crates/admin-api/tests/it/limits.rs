@@ -75,8 +75,18 @@ async fn a_change_is_in_force_on_every_gateway_at_return() {
     for (level, path, body, lifted) in [
         (Level::Key, &key, json!({"limits": {"in_flight": 2}}), json!({"limits": {"in_flight": null}})),
         (Level::Project, &project, json!({"limits": {"in_flight": 2}}), json!({"limits": null})),
-        (Level::Tenant, &tenant, json!({"settings": {"limits": {"in_flight": 1}}}), json!({"settings": {"limits": {"in_flight": null}}})),
-        (Level::Project, &project, json!({"limits": {"max_per_request": "0.00000099"}}), json!({"limits": {"max_per_request": null}})),
+        (
+            Level::Tenant,
+            &tenant,
+            json!({"settings": {"limits": {"in_flight": 1}}}),
+            json!({"settings": {"limits": {"in_flight": null}}}),
+        ),
+        (
+            Level::Project,
+            &project,
+            json!({"limits": {"max_per_request": "0.00000099"}}),
+            json!({"limits": {"max_per_request": null}}),
+        ),
     ] {
         let changed = world.patch(path, &world.system, "*", body).await.expect(200);
         assert_eq!(changed.body["in_force"], true);
@@ -119,8 +129,12 @@ async fn limits_are_read_shown_and_patched() {
     assert_eq!(project.body["limits"], limits(json!({"in_flight": 3})));
     let place = format!("/projects/{}", project.id());
     let etag = project.headers["etag"].to_str().unwrap().to_owned();
-    let changed = world.patch(&place, &world.system, &etag, json!({"name": "q", "limits": {"rpd": 9}})).await.expect(200);
-    assert_eq!((&changed.body["name"], &changed.body["limits"]), (&json!("q"), &limits(json!({"in_flight": 3, "rpd": 9}))));
+    let changed =
+        world.patch(&place, &world.system, &etag, json!({"name": "q", "limits": {"rpd": 9}})).await.expect(200);
+    assert_eq!(
+        (&changed.body["name"], &changed.body["limits"]),
+        (&json!("q"), &limits(json!({"in_flight": 3, "rpd": 9})))
+    );
     world.patch(&place, &world.system, &etag, json!({"name": "r"})).await.refused(412, "precondition_failed");
 
     let body = json!({"name": "k", "limits": {"tpm": 100}});
@@ -129,18 +143,35 @@ async fn limits_are_read_shown_and_patched() {
     let patch = json!({"limits": {"rpm": 5}, "ip_ranges": ["192.0.2.7"], "safety_factor": "1.2", "expires_at": "2099-01-01T00:00:00Z"});
     let changed = world.patch(&place, &world.system, "*", patch).await.expect(200).body;
     assert_eq!(changed["limits"], limits(json!({"rpm": 5, "tpm": 100})));
-    assert_eq!((&changed["ip_ranges"], &changed["expires_at"]), (&json!(["192.0.2.7/32"]), &json!("2099-01-01T00:00:00Z")));
-    let cleared = world.patch(&place, &world.system, "*", json!({"ip_ranges": null, "expires_at": null, "limits": {"rpm": 5}})).await;
+    assert_eq!(
+        (&changed["ip_ranges"], &changed["expires_at"]),
+        (&json!(["192.0.2.7/32"]), &json!("2099-01-01T00:00:00Z"))
+    );
+    let cleared = world
+        .patch(&place, &world.system, "*", json!({"ip_ranges": null, "expires_at": null, "limits": {"rpm": 5}}))
+        .await;
     let cleared = cleared.expect(200).body;
-    assert_eq!((&cleared["ip_ranges"], &cleared["expires_at"], &cleared["name"]), (&json!(null), &json!(null), &json!("k")));
+    assert_eq!(
+        (&cleared["ip_ranges"], &cleared["expires_at"], &cleared["name"]),
+        (&json!(null), &json!(null), &json!("k"))
+    );
     let read = world.get(&place, &world.system).await.expect(200).body;
-    let windows: Vec<_> = read["windows"].as_array().unwrap().iter().map(|window| (&window["name"], &window["limit"], &window["used"])).collect();
+    let windows: Vec<_> = read["windows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|window| (&window["name"], &window["limit"], &window["used"]))
+        .collect();
     assert_eq!(windows, [(&json!("rpm"), &json!("5"), &json!("0")), (&json!("tpm"), &json!("100"), &json!("0"))]);
 
     // The accounts of later periods begin with them too.
     let stored = world.database.rows("SELECT limits FROM accounts WHERE level = 'project'").await.unwrap();
     assert_eq!(stored[0]["limits"], ",9,,,3,");
-    let audit = world.database.rows("SELECT action FROM audit_log WHERE action IN ('project.change', 'key.change')").await.unwrap();
+    let audit = world
+        .database
+        .rows("SELECT action FROM audit_log WHERE action IN ('project.change', 'key.change')")
+        .await
+        .unwrap();
     assert_eq!(audit.len(), 3);
 }
 

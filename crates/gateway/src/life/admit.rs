@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::amount::MAX_UNITS;
-use domain::{LimitName, Level, Numbers, Unit};
+use domain::{Level, LimitName, Numbers, Unit};
 use quota::{Admission, Ask, Freeze, Refusal};
 
 use crate::error::{ApiError, Detail};
@@ -76,6 +76,7 @@ pub fn refused(refusal: &Refusal, unit: Unit, hard_stop: bool) -> ApiError {
             .valid_until_ms
             .and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok())
             .map(|at| at.to_string()),
+        ..Detail::default()
     };
     match refusal.limit.as_str() {
         "quota" if refusal.level == Level::Tenant && (hard_stop || is_beyond_credit(numbers)) => {
@@ -96,18 +97,16 @@ fn limited(refusal: &Refusal, name: LimitName, unit: Unit) -> ApiError {
         unit: if name == LimitName::MaxPerRequest { unit } else { Unit::Token },
         total: refusal.most,
         used,
-        frozen: None,
         remaining: Some(refusal.available),
-        resets_at: None,
+        ..Detail::default()
     };
     match name {
         LimitName::MaxPerRequest => ApiError::too_large_a_request(detail),
         LimitName::InFlight => ApiError::rate_limited(detail, refusal.retry_after),
         LimitName::Rpm | LimitName::Rpd | LimitName::Tpm | LimitName::Tpd => {
             detail.resets_at = resets_at.map(|at| at.to_string());
-            let mut error = ApiError::rate_limited(detail, refusal.retry_after);
-            rates::refusal_headers(&mut error.headers, name, refusal);
-            error
+            rates::refusal_headers(&mut detail.headers, name, refusal);
+            ApiError::rate_limited(detail, refusal.retry_after)
         }
     }
 }

@@ -91,8 +91,8 @@ impl Plan {
             return None;
         }
         let paid = (frozen < self.want).then(|| self.estimator.max_tokens_affordable(frozen).ok()).flatten();
-        let covered = (reserved < self.tokens_want)
-            .then(|| self.estimator.max_tokens_reserved(self.prompt_tokens, reserved));
+        let covered =
+            (reserved < self.tokens_want).then(|| self.estimator.max_tokens_reserved(self.prompt_tokens, reserved));
         [paid, covered].into_iter().flatten().min().map(|most| most.max(1))
     }
 }

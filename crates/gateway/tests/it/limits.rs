@@ -68,7 +68,7 @@ fn body(path: &str) -> Value {
         "/v1/responses" => json!({"model": "sim-small", "input": text}),
         "/v1/messages" => json!({"model": "sim-small", "max_tokens": 50, "messages": messages}),
         "/v1/embeddings" => json!({"model": "emb", "input": "Hello"}),
-        other => panic!("the route {other} is new: give it a body that it takes"),
+        other => unreachable!("the route {other} is new: give it a body that it takes"),
     }
 }
 
@@ -141,8 +141,14 @@ async fn a_rate_says_when_and_keeps_its_word() {
     house.limit(Level::Tenant, "9,,100000,,,").await;
     let hello = || house.chat("sim-small", "Hello [[sim out=5]]", json!({"max_tokens": 50})).send();
     let first = hello().await.unwrap();
-    assert_eq!((header(&first, "x-ratelimit-limit-requests"), header(&first, "x-ratelimit-remaining-requests")), (Some("2"), Some("1")));
-    assert_eq!((header(&first, "x-ratelimit-limit-tokens"), header(&first, "x-ratelimit-reset-tokens")), (Some("100000"), Some("1m0s")));
+    assert_eq!(
+        (header(&first, "x-ratelimit-limit-requests"), header(&first, "x-ratelimit-remaining-requests")),
+        (Some("2"), Some("1"))
+    );
+    assert_eq!(
+        (header(&first, "x-ratelimit-limit-tokens"), header(&first, "x-ratelimit-reset-tokens")),
+        (Some("100000"), Some("1m0s"))
+    );
     assert_eq!(header(&hello().await.unwrap(), "x-ratelimit-remaining-requests"), Some("0"));
     let refused = hello().await.unwrap();
     assert_eq!((refused.status().as_u16(), header(&refused, "x-ratelimit-remaining-requests")), (429, Some("0")));
@@ -199,6 +205,7 @@ async fn of_five_calls_of_eighty_tokens_against_a_hundred_a_minute_one_is_admitt
                 let id = request_id(&response);
                 response.bytes().await.unwrap();
                 house.record(&id).await;
+                house.settled().await;
             } else {
                 assert_eq!(response.status(), 429);
                 let seconds: u64 = header(&response, "retry-after").unwrap().parse().unwrap();
@@ -221,9 +228,10 @@ async fn a_settle_replaces_the_estimate_by_the_true_number_of_tokens() {
     assert!(reserved > 4_000, "the whole maximum was reserved: {reserved}");
     let record = house.record(&request_id(&response)).await;
     let true_tokens = record["usage"]["input"].as_i64().unwrap() + 40;
+    house.settled().await;
     assert_eq!(used().await, true_tokens);
     // A call that fails takes nothing.
-    let failed = house.chat("sim-small", "[[sim status=500]]", json!({})).send().await.unwrap();
+    let failed = house.chat("sim-small", "[[sim fault=status:500]]", json!({})).send().await.unwrap();
     assert_eq!(failed.status(), 502);
     house.settled().await;
     assert_eq!(used().await, true_tokens);
@@ -234,6 +242,7 @@ async fn a_settle_replaces_the_estimate_by_the_true_number_of_tokens() {
     let id = request_id(&stream);
     stream.bytes().await.unwrap();
     house.record(&id).await;
+    house.settled().await;
     let shown = house.limit_use("project", "tpm").await;
     assert!(shown["used"].as_i64().unwrap() > 2_000, "{shown}");
     assert_eq!(shown["remaining"], 0);

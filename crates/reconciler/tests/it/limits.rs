@@ -52,8 +52,7 @@ impl Case {
             match ledger.freeze(&call).await.unwrap() {
                 FreezeOutcome::NeedLoad(ticket) => {
                     let mut connection = self.world.store.acquire().await.unwrap();
-                    let loaded =
-                        store::load::load(&mut connection, self.tenant.id, &self.tenant.scopes).await.unwrap();
+                    let loaded = store::load::load(&mut connection, self.tenant.id, &self.tenant.scopes).await.unwrap();
                     load = Some(Load { ticket, snapshots: loaded.snapshots });
                 }
                 decided => return decided,
@@ -113,7 +112,8 @@ impl Case {
         let Reply::Text(packed) = self.world.redis.command(&["HGET", &self.rates(level), name]).unwrap() else {
             return Vec::new();
         };
-        let entry = |entry: &str| entry.split_once(':').map(|(at, count)| (at.parse().unwrap(), count.parse().unwrap()));
+        let entry =
+            |entry: &str| entry.split_once(':').map(|(at, count)| (at.parse().unwrap(), count.parse().unwrap()));
         packed.split(',').filter_map(entry).collect()
     }
 

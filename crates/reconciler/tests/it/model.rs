@@ -152,11 +152,7 @@ impl Model {
     /// The limits that forbid a request with these tokens, and how many tokens it is granted otherwise.
     fn limited(&self, want: i64, need: i64) -> (Vec<&'static str>, i64) {
         let (left, least) = (TPM - self.counted.1, if want > TPM { need } else { want });
-        let all = [
-            ("in_flight", self.in_flight() >= IN_FLIGHT),
-            ("rpm", self.counted.0 >= RPM),
-            ("tpm", left < least),
-        ];
+        let all = [("in_flight", self.in_flight() >= IN_FLIGHT), ("rpm", self.counted.0 >= RPM), ("tpm", left < least)];
         (all.into_iter().filter(|(_, forbids)| *forbids).map(|(name, _)| name).collect(), want.min(left))
     }
 
@@ -446,9 +442,11 @@ impl Run<'_> {
 
 async fn run(world: &World, verbs: &[Verb]) -> usize {
     let tenant = world.tenant_with(LIMITS[2], Some(LIMITS[1]), Some(LIMITS[0])).await;
-    for (level, limits) in
-        [(Level::Key, format!("{RPM},,,,,")), (Level::Project, format!(",,,,{IN_FLIGHT},")), (Level::Tenant, format!(",,{TPM},,,"))]
-    {
+    for (level, limits) in [
+        (Level::Key, format!("{RPM},,,,,")),
+        (Level::Project, format!(",,,,{IN_FLIGHT},")),
+        (Level::Tenant, format!(",,{TPM},,,")),
+    ] {
         world.limit(&tenant, level, &limits).await;
     }
     world.open(&tenant).await;

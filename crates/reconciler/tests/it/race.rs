@@ -54,7 +54,9 @@ async fn of_200_callers_over_two_gateways_exactly_k_are_admitted() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_200_callers_over_two_gateways_exactly_as_many_as_the_rate_allows_are_admitted() {
     let world = World::start().await;
-    for (level, limits, fits) in [(Level::Key, "17,,,,,", 17), (Level::Tenant, ",,1000,,,", 12), (Level::Project, ",,,,9,", 9)] {
+    for (level, limits, fits) in
+        [(Level::Key, "17,,,,,", 17), (Level::Tenant, ",,1000,,,", 12), (Level::Project, ",,,,9,", 9)]
+    {
         let tenant = world.tenant(1_000_000).await;
         world.limit(&tenant, level, limits).await;
         world.open(&tenant).await;

@@ -3,7 +3,8 @@
 use domain::record::{Outcome, UsageRecord};
 use domain::usage::Usage;
 use domain::{
-    Amount, FreezeEntry, FreezeState, GrantId, KeyId, Level, LimitSet, PeriodLabel, ProjectId, RequestId, Scope, Shard, TenantId,
+    Amount, FreezeEntry, FreezeState, GrantId, KeyId, Level, LimitSet, PeriodLabel, ProjectId, RequestId, Scope, Shard,
+    TenantId,
 };
 use ledger::{Config, Ledger, OpenOutcome};
 use store::Store;

@@ -42,7 +42,11 @@ pub fn CreateProjectDialog(
     let period = RwSignal::new(PeriodKind::Month.as_str().to_owned());
     let submit = move |event: web_sys::SubmitEvent| {
         event.prevent_default();
-        let body = CreateProject { name: name.get_untracked().trim().to_owned(), budget: typed_budget(amount, period), limits: None };
+        let body = CreateProject {
+            name: name.get_untracked().trim().to_owned(),
+            budget: typed_budget(amount, period),
+            limits: None,
+        };
         let key = form.key_for(&body);
         let (tenant, navigate) = (tenant.clone(), navigate.clone());
         let path = format!("/tenants/{tenant}/projects");
