@@ -3,7 +3,7 @@
 -- money: a window expires, an entry in flight has a lease of its own. The form of each is in README.md.
 local WINDOWS = { { name = 'rpm', ms = 60000 }, { name = 'rpd', ms = 86400000 }, { name = 'tpm', ms = 60000, tokens = 1 },
   { name = 'tpd', ms = 86400000, tokens = 2 } }
-local ENTRIES = 64
+local ENTRIES = 128
 
 -- The limits of an account by name; nil where there is none.
 local function unpack_limits(packed)
@@ -13,51 +13,74 @@ local function unpack_limits(packed)
   return l
 end
 
--- The entries of one window that still count, oldest first, each { at, count }, and their sum.
+-- One window without the entries that have slid out. Its list is read from the front, as far as it has: an entry is
+-- `at:count,` and counts until `at` + the window.
 local function read_window(window, packed, now)
-  local w = { name = window.name, ms = window.ms, tokens = window.tokens, sum = 0 }
-  for at, count in string.gmatch(packed or '', '(%d+):(%d+)') do
-    at, count = tonumber(at), tonumber(count)
-    if at + w.ms > now and at <= now + w.ms then
-      w[#w + 1], w.sum = { at, count }, w.sum + count
-    end
+  local w = { name = window.name, ms = window.ms, tokens = window.tokens, sum = 0, entries = 0, list = '' }
+  local sum, entries, from = string.match(packed or '', '^(%d+) (%d+) ()')
+  if not sum then return w end
+  w.sum, w.entries = tonumber(sum), tonumber(entries)
+  while w.entries > 0 do
+    local at, count, behind = string.match(packed, '^(%d+):(%d+),()', from)
+    if tonumber(at) + w.ms > now and tonumber(at) <= now + w.ms then break end
+    w.sum, w.entries, from = w.sum - tonumber(count), w.entries - 1, behind
   end
+  if w.entries == 0 then w.sum = 0 end
+  w.list = string.sub(packed, from)
+  w.last = tonumber(string.match(string.sub(w.list, -40), '(%d+):%d+,$'))
   return w
 end
 
-local function pack_window(w)
-  local parts = {}
-  for i, e in ipairs(w) do parts[i] = text(e[1]) .. ':' .. text(e[2]) end
-  return table.concat(parts, ',')
+local function pack_window(w) return text(w.sum) .. ' ' .. text(w.entries) .. ' ' .. w.list end
+
+-- Makes one entry of those in one sixtieth of the window, at the latest of them.
+local function compact(w)
+  local parts, cell, last_cell, last, sum = {}, w.ms / 60, nil, nil, 0
+  for at, count in string.gmatch(w.list, '(%d+):(%d+),') do
+    local this = math.floor(tonumber(at) / cell)
+    if this ~= last_cell then sum, last = 0, #parts + 1 end
+    sum, last_cell = sum + tonumber(count), this
+    parts[last] = at .. ':' .. text(sum) .. ','
+  end
+  w.list, w.entries = table.concat(parts), #parts
 end
 
--- Counts at this instant. A full window is compacted: entries of one sixtieth of it become one, at the latest of them.
+-- Counts at this instant: an entry of its own, but never one before the last.
 local function count_up(w, now, count)
   if count == 0 then return end
-  w.sum = w.sum + count
-  if #w >= ENTRIES then
-    local kept, cell = 0, w.ms / 60
-    for i = 1, #w do
-      local e, before = w[i], w[kept]
-      w[i] = nil
-      if before and math.floor(before[1] / cell) == math.floor(e[1] / cell) then
-        before[1], before[2] = e[1], before[2] + e[2]
-      else
-        kept = kept + 1
-        w[kept] = e
-      end
-    end
+  if w.entries >= ENTRIES then compact(w) end
+  if w.last and w.last >= now then
+    local from = string.find(w.list, '%d+:%d+,$', -40)
+    local before = string.match(w.list, ':(%d+),$', from)
+    w.list = string.sub(w.list, 1, from - 1) .. text(w.last) .. ':' .. text(tonumber(before) + count) .. ','
+  else
+    w.list, w.entries, w.last = w.list .. text(now) .. ':' .. text(count) .. ',', w.entries + 1, now
   end
-  local last = w[#w]
-  if last and last[1] >= now then last[2] = last[2] + count else w[#w + 1] = { now, count } end
+  w.sum = w.sum + count
+end
+
+-- Adds a difference to the entry that took a reservation at `at`. True where there is one.
+local function correct_entry(w, at, difference)
+  local from = 1
+  while true do
+    local entry, count, behind = string.match(w.list, '^(%d+):(%d+),()', from)
+    if not entry then return false end
+    if tonumber(entry) >= at then
+      local corrected = math.max(0, tonumber(count) + difference)
+      w.list = string.sub(w.list, 1, from - 1) .. entry .. ':' .. text(corrected) .. ',' .. string.sub(w.list, behind)
+      w.sum = w.sum + corrected - tonumber(count)
+      return true
+    end
+    from = behind
+  end
 end
 
 -- Ms until the window has room for `cost`; nil where it never has.
 local function wait_for(w, cost, now)
   local sum = w.sum
-  for _, e in ipairs(w) do
-    sum = sum - e[2]
-    if sum + cost <= w.most then return e[1] + w.ms - now end
+  for at, count in string.gmatch(w.list, '(%d+):(%d+),') do
+    sum = sum - tonumber(count)
+    if sum + cost <= w.most then return tonumber(at) + w.ms - now end
   end
 end
 
@@ -151,14 +174,8 @@ local function correct(rate, keys, tokens, now)
     local mark = tonumber(string.sub(marks, i, i))
     for _, window in ipairs({ WINDOWS[3], WINDOWS[4] }) do
       local took = (mark == window.tokens or mark == 3) and tonumber(at) + window.ms > now
-      local w = took and read_window(window, redis.call('HGET', key, window.name), now) or {}
-      for _, e in ipairs(w) do
-        if e[1] >= tonumber(at) then
-          e[2] = math.max(0, e[2] + difference)
-          redis.call('HSET', key, window.name, pack_window(w))
-          break
-        end
-      end
+      local w = took and read_window(window, redis.call('HGET', key, window.name), now)
+      if w and correct_entry(w, tonumber(at), difference) then redis.call('HSET', key, window.name, pack_window(w)) end
     end
   end
 end
@@ -169,7 +186,7 @@ local function report_limits(reply, accounts, now, amount)
     local function add(name, most, used, resets)
       for _, v in ipairs({ tostring(i), name, text(most), text(used), resets }) do reply[#reply + 1] = v end
     end
-    for _, w in ipairs(a.windows) do add(w.name, w.most, w.sum, text(#w > 0 and w[#w][1] + w.ms - now or 0)) end
+    for _, w in ipairs(a.windows) do add(w.name, w.most, w.sum, text(w.last and w.last + w.ms - now or 0)) end
     if a.in_flight then add('in_flight', a.max.in_flight, a.in_flight, '') end
     if a.max.max_per_request then add('max_per_request', a.max.max_per_request, amount, '') end
   end

@@ -42,8 +42,9 @@ impl House {
             let (at, count) = entry.split_once(':').unwrap();
             format!("{}:{count}", at.parse::<i64>().unwrap() - ms)
         };
-        let entries: Vec<String> = packed.split(',').map(aged).collect();
-        self.redis.command(&["HSET", &key, name, &entries.join(",")]).unwrap();
+        let (head, list) = packed.rsplit_once(' ').unwrap();
+        let entries: Vec<String> = list.split_terminator(',').map(aged).collect();
+        self.redis.command(&["HSET", &key, name, &format!("{head} {},", entries.join(","))]).unwrap();
     }
 
     /// One limit as `GET /v1/quota` shows it.

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use domain::{Amount, FreezeState, Level, LimitName, RequestId, Scope, Shard};
+use domain::{Amount, FreezeState, Level, LimitName, Limits, PeriodLabel, RequestId, Scope, Shard, Unit};
 use ledger::{Config, Delete, ExtendCall, ExtendOutcome, FreezeCall, FreezeOutcome, Ledger, Load, Refused};
+use store::Reach;
 use testkit::redis::Reply;
 
 use crate::world::{Tenant, World, amount};
@@ -108,20 +109,28 @@ impl Case {
         format!("tg:{{q{:04}}}:r:{}", self.shard().index(), scope.id())
     }
 
+    /// The entries of a window, from its packed form `sum entries at:count,at:count,`.
     fn window(&self, level: Level, name: &str) -> Vec<(i64, i64)> {
         let Reply::Text(packed) = self.world.redis.command(&["HGET", &self.rates(level), name]).unwrap() else {
             return Vec::new();
         };
-        let entry =
-            |entry: &str| entry.split_once(':').map(|(at, count)| (at.parse().unwrap(), count.parse().unwrap()));
-        packed.split(',').filter_map(entry).collect()
+        let parsed = packed
+            .split([' ', ','])
+            .filter_map(|entry| entry.split_once(':'))
+            .map(|(at, count)| (at.parse(), count.parse()));
+        let entries: Vec<(i64, i64)> = parsed.map(|(at, count)| (at.unwrap(), count.unwrap())).collect();
+        let sum: i64 = entries.iter().map(|(_, count)| count).sum();
+        assert!(packed.starts_with(&format!("{sum} {} ", entries.len())), "{packed}");
+        entries
     }
 
     /// Lets so many ms pass for what is counted in a window.
     fn age(&self, level: Level, name: &str, ms: i64) {
-        let entries: Vec<String> =
-            self.window(level, name).into_iter().map(|(at, count)| format!("{}:{count}", at - ms)).collect();
-        self.world.redis.command(&["HSET", &self.rates(level), name, &entries.join(",")]).unwrap();
+        let entries = self.window(level, name);
+        let sum: i64 = entries.iter().map(|(_, count)| count).sum();
+        let list: String = entries.iter().map(|(at, count)| format!("{}:{count},", at - ms)).collect();
+        let packed = format!("{sum} {} {list}", entries.len());
+        self.world.redis.command(&["HSET", &self.rates(level), name, &packed]).unwrap();
     }
 }
 
@@ -360,17 +369,50 @@ async fn an_extension_ends_at_the_most_for_one_request() {
 async fn a_window_stays_small_expires_and_counts_right() {
     let case = Case::start().await;
     case.world.limit(&case.tenant, Level::Tenant, "100000,,,,,").await;
-    for call in 1..=200 {
+    for call in 1..=400 {
         case.admit((0, 0)).await;
         case.age(Level::Tenant, "rpm", 100);
-        assert!(case.window(Level::Tenant, "rpm").len() <= 64);
+        assert!(case.window(Level::Tenant, "rpm").len() <= 128);
         assert_eq!(case.used(LimitName::Rpm).await, call);
     }
     let Reply::Int(ttl) = case.world.redis.command(&["PTTL", &case.rates(Level::Tenant)]).unwrap() else {
         panic!("no time to live")
     };
     assert!((1..=60_000).contains(&ttl), "{ttl}");
-    // 200 calls, 100 ms apart: after 60 s more, none counts.
+    // 400 calls, 100 ms apart: after 60 s more, none counts.
     case.age(Level::Tenant, "rpm", 60_000);
     assert_eq!(case.used(LimitName::Rpm).await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_period_opens_with_the_limits_of_its_project_however_they_change_meanwhile() {
+    let world = World::start().await;
+    let tenant = world.tenant_with(1_000, Some(500), None).await;
+    let sql = "UPDATE projects SET limits = '{\"rpm\": 3, \"max_per_request\": \"0.00000050\"}'";
+    world.database.execute(sql).await.unwrap();
+    let mut connection = world.store.acquire().await.unwrap();
+    let loaded = store::load::load(&mut connection, tenant.id, &tenant.scopes).await.unwrap();
+    let packed: Vec<String> = loaded.snapshots.iter().map(|snapshot| snapshot.limits.packed()).collect();
+    assert_eq!(packed, ["", "3,,,,,50", ""]);
+    for round in 1..=40_u64 {
+        let period = PeriodLabel::try_from(format!("r{round}")).unwrap();
+        let scope = Scope::Project(tenant.project, period);
+        let change = async {
+            let mut transaction = world.store.begin().await.unwrap();
+            let mut project = store::projects::get(&mut transaction, tenant.project, &Reach::All).await.unwrap();
+            project.limits = Limits { rpm: Some(round), ..Limits::default() };
+            store::projects::update(&mut transaction, &project).await.unwrap();
+            let limits = project.limits.in_units(Unit::Credit).unwrap();
+            let present = &tenant.scopes[1];
+            store::accounts::set_limits(&mut transaction, tenant.id, present, &limits).await.unwrap();
+            transaction.commit().await.unwrap();
+        };
+        let open = async {
+            let mut connection = world.store.acquire().await.unwrap();
+            store::load::load(&mut connection, tenant.id, std::slice::from_ref(&scope)).await.unwrap();
+        };
+        tokio::join!(change, open);
+        let opened = store::accounts::snapshots(&mut connection, std::slice::from_ref(&scope)).await.unwrap();
+        assert_eq!(opened[0].limits.packed(), format!("{round},,,,,"), "round {round}");
+    }
 }

@@ -131,7 +131,7 @@ impl World {
         }
     }
 
-    /// Redis and Postgres agree, every outcome stands once, nothing is frozen.
+    /// Redis and Postgres agree, every outcome stands once, nothing is frozen or in flight.
     pub async fn assert_books(&self, tenant: &Tenant) {
         let found = self.ledger.freezes(tenant.id).await.unwrap();
         assert!(found.is_empty(), "freezes are left: {found:?}");
@@ -147,6 +147,10 @@ impl World {
                 "{}",
                 held.scope
             );
+        }
+        for scope in &tenant.scopes {
+            let key = format!("tg:{{q{:04}}}:n:{}", Shard::of(tenant.id).index(), scope.id());
+            assert_eq!(self.redis.command(&["ZCARD", &key]).unwrap(), Reply::Int(0), "in flight of {scope}");
         }
         self.assert_sums(tenant).await;
     }
