@@ -52,6 +52,7 @@ fn operations() -> OpenApiRouter<App> {
         .routes(guarded::<ReadQuota>(routes!(tenants::quota::handler)))
         .routes(guarded::<ReadGrants>(routes!(grants::list::handler)))
         .routes(guarded::<WriteGrants>(routes!(grants::create::handler)))
+        .routes(guarded::<WriteGrants>(routes!(grants::end::handler)))
         // Both copies of the books
         .routes(guarded::<ReadQuota>(routes!(live::read::handler)))
         .routes(guarded::<ReadQuota>(routes!(live::freezes::handler)))

@@ -11,6 +11,7 @@ pub struct Sample {
     pub tenant: String,
     pub project: String,
     pub key: String,
+    pub grant: String,
     pub model: String,
     pub target: String,
     pub upstream: String,
@@ -30,10 +31,12 @@ impl Sample {
         let upstream = world.post("/upstreams", who, bodies::upstream(&name)).await.expect(201).id();
         let target = json!({"upstream_id": upstream, "upstream_model": "gpt"});
         let target = world.post(&format!("/models/{model}/targets"), who, target).await.expect(201).id();
+        let grants = world.get(&format!("/tenants/{tenant}/grants"), who).await.expect(200).body;
+        let grant = grants["items"][0]["id"].as_str().unwrap().to_owned();
         let request = record(world, &tenant, &project, &key).await;
         let token = world.token(&["tenants:read".to_owned()], None).await;
         let service_token = token_id(world, &token).await;
-        Self { tenant, project, key, model, target, upstream, request, service_token }
+        Self { tenant, project, key, grant, model, target, upstream, request, service_token }
     }
 
     pub fn tenant_id(&self) -> TenantId {
@@ -47,6 +50,7 @@ impl Sample {
             .replace("{t}", &self.tenant)
             .replace("{p}", &self.project)
             .replace("{k}", &self.key)
+            .replace("{g}", &self.grant)
             .replace("{m}", &self.model)
             .replace("{u}", &self.upstream)
             .replace("{req}", &self.request)
@@ -89,7 +93,7 @@ pub fn body(operation: &str, sample: &Sample) -> Option<Value> {
         "create_service_token" => json!({"name": "t", "scopes": ["tenants:read"]}),
         "create_tenant" => json!({"name": "t", "plan": {"amount": "1"}}),
         "change_tenant" => json!({"name": "changed"}),
-        "suspend_tenant" | "resume_tenant" | "disable_key" | "enable_key" | "roll_back_freeze" => {
+        "suspend_tenant" | "resume_tenant" | "disable_key" | "enable_key" | "end_grant" | "roll_back_freeze" => {
             json!({"reason": "test"})
         }
         "rebuild_tenant" => json!({"dry_run": false}),

@@ -70,6 +70,7 @@ impl World {
             total: Some(Amount::ZERO),
             credit_limit: Amount::ZERO,
             overdraft_limit: Amount::ZERO,
+            overdraft_percent: None,
         };
         let mut transaction = self.store.begin().await.unwrap();
         store::accounts::create(&mut transaction, &account).await.unwrap();
@@ -200,6 +201,7 @@ impl Tenant {
             outcome,
             amount: amount(units),
             frozen: Amount::ZERO,
+            version: i64::MAX,
             record: self.record(request_id),
         }
     }
