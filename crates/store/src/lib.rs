@@ -25,6 +25,7 @@ pub mod plans;
 pub mod pool;
 pub mod prices;
 pub mod projects;
+pub mod quota_changes;
 pub mod reach;
 pub mod record;
 pub mod refunds;

@@ -25,8 +25,8 @@ impl Sample {
         let name = uuid::Uuid::now_v7().to_string();
         let tenant = world.tenant(&name, "5").await.id();
         let project =
-            world.post(&format!("/tenants/{tenant}/projects"), who, json!({"name": "p"})).await.expect(201).id();
-        let key = world.post(&format!("/projects/{project}/keys"), who, json!({"name": "k"})).await.expect(201).id();
+            world.post(&format!("/tenants/{tenant}/projects"), who, json!({"name": "p", "budget": {"amount": "3", "period": "month"}})).await.expect(201).id();
+        let key = world.post(&format!("/projects/{project}/keys"), who, json!({"name": "k", "budget": {"amount": "3", "period": "month"}})).await.expect(201).id();
         let model = world.post("/models", who, bodies::model(&name)).await.expect(201).id();
         let upstream = world.post("/upstreams", who, bodies::upstream(&name)).await.expect(201).id();
         let target = json!({"upstream_id": upstream, "upstream_model": "gpt"});
@@ -97,6 +97,8 @@ pub fn body(operation: &str, sample: &Sample) -> Option<Value> {
             json!({"reason": "test"})
         }
         "rebuild_tenant" => json!({"dry_run": false}),
+        "change_tenant_quota" => json!({"delta": "-1", "reason": "test"}),
+        "change_project_quota" | "change_key_quota" => json!({"delta": "1", "reason": "test"}),
         "create_grant" => json!({"kind": "gift", "amount": "1.5"}),
         "create_project" => json!({"name": "p", "budget": {"amount": "3", "period": "month"}}),
         "create_key" => json!({"name": "k", "models": null}),
@@ -117,6 +119,9 @@ pub fn body(operation: &str, sample: &Sample) -> Option<Value> {
         | "read_tenant_live"
         | "list_freezes"
         | "list_grants"
+        | "list_tenant_quota_changes"
+        | "list_project_quota_changes"
+        | "list_key_quota_changes"
         | "list_projects"
         | "read_project"
         | "list_keys"

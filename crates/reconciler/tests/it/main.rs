@@ -6,9 +6,14 @@
     reason = "tests fail by panicking and print their counts"
 )]
 
+mod beyond;
+mod changes;
+mod lapse;
 mod life;
 mod model;
 mod race;
 mod steps;
+mod renewals;
 mod sweep;
+mod thresholds;
 mod world;

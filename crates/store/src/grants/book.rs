@@ -174,6 +174,14 @@ impl Book {
         Ok(())
     }
 
+    /// Raises the grant that is spent last by `units`. False, and nothing changed, where none is in force.
+    pub(crate) fn raise(&mut self, units: i64) -> Result<bool, Error> {
+        let in_force = self.balances().into_iter().filter(|grant| grant.status == GrantStatus::InForce);
+        let Some(last) = in_force.max_by(burn_order) else { return Ok(false) };
+        self.adjust(last.id, units)?;
+        Ok(true)
+    }
+
     /// Takes `units` from the grants in force in reverse burn order: first what is left of them, then what was spent.
     /// False, and nothing changed, where they do not give that much in all.
     pub(crate) fn decrease(&mut self, units: i64) -> Result<bool, Error> {
