@@ -13,8 +13,8 @@ const WAIT_AT_MOST: Duration = Duration::from_millis(500);
 
 impl Shared {
     /// Snapshots for `ticket`, read from the primary after it was given, with what was due applied. `before`: what the last call
-    /// brought. Where the ledger asks again with the same ticket, the totals are over by Redis' clock and not yet by Postgres':
-    /// then this waits for Postgres first.
+    /// brought. Where the ledger asks again with the same ticket though nothing has changed, the totals are over by Redis' clock
+    /// and not yet by Postgres': then this waits for Postgres first.
     pub(crate) async fn load(
         &self,
         ticket: Ticket,
@@ -23,7 +23,8 @@ impl Shared {
         before: Option<&Load>,
     ) -> Result<Load, Unavailable> {
         let mut loaded = self.loaded(tenant_id, scopes).await?;
-        let is_asked_again = before.is_some_and(|before| before.ticket == ticket);
+        let is_asked_again =
+            before.is_some_and(|before| before.ticket == ticket && before.snapshots == loaded.snapshots);
         if let Some(wait_ms) = loaded.wait_ms.filter(|_| is_asked_again) {
             tokio::time::sleep(Duration::from_millis(wait_ms.unsigned_abs()).min(WAIT_AT_MOST)).await;
             loaded = self.loaded(tenant_id, scopes).await?;

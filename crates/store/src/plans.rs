@@ -35,8 +35,8 @@ pub async fn read(conn: &mut PgConnection, tenant_id: TenantId) -> Result<Option
     .fetch_optional(conn)
     .await?;
     let Some(row) = row else { return Ok(None) };
-    let kind = PeriodKind::parse(&row.period_kind)
-        .ok_or_else(|| Error::corrupt("tenants.period_kind", &row.period_kind))?;
+    let kind =
+        PeriodKind::parse(&row.period_kind).ok_or_else(|| Error::corrupt("tenants.period_kind", &row.period_kind))?;
     let plan = Plan {
         amount: Amount::new(row.amount).map_err(|why| Error::corrupt("plans.amount", why))?,
         priority: row.priority,
@@ -104,12 +104,7 @@ pub(crate) async fn delete(conn: &mut PgConnection, tenant_id: TenantId) -> Resu
 ///
 /// # Errors
 /// What Postgres refused, or a stored value that can't be read.
-pub async fn move_zone(
-    conn: &mut PgConnection,
-    tenant_id: TenantId,
-    before: &Zone,
-    actor: &str,
-) -> Result<(), Error> {
+pub async fn move_zone(conn: &mut PgConnection, tenant_id: TenantId, before: &Zone, actor: &str) -> Result<(), Error> {
     let mut book = Book::open(conn, tenant_id).await?;
     let Some(stored) = read(conn, tenant_id).await? else { return Ok(()) };
     let old = stored.plan.renews_at;

@@ -87,7 +87,8 @@ async fn add(
     };
     if body.renews_at.is_some() {
         if store::plans::read(&mut call.tx, tenant.id).await?.is_some() {
-            let remedy = "the tenant has a plan already: change it with a recurring quota change, or end its grant first";
+            let remedy =
+                "the tenant has a plan already: change it with a recurring quota change, or end its grant first";
             return Err(Error::conflict(remedy));
         }
         let plan = plan::of(tenant, amount, new.priority, body.renews_at)?;

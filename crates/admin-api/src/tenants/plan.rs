@@ -13,15 +13,10 @@ use crate::error::{Error, Result};
 ///
 /// # Errors
 /// 500 where the stored zone or period is not understood.
-pub fn of(
-    tenant: &Tenant,
-    amount: Amount,
-    priority: i32,
-    renews_at: Option<api_types::Timestamp>,
-) -> Result<Plan> {
+pub fn of(tenant: &Tenant, amount: Amount, priority: i32, renews_at: Option<api_types::Timestamp>) -> Result<Plan> {
     let zone = Zone::parse(&tenant.time_zone).map_err(Error::internal)?;
-    let kind = PeriodKind::parse(&tenant.period_kind)
-        .ok_or_else(|| Error::internal("a tenant's period that is not known"))?;
+    let kind =
+        PeriodKind::parse(&tenant.period_kind).ok_or_else(|| Error::internal("a tenant's period that is not known"))?;
     let cycle = Cycle::new(kind, tenant.period_anchor).map_err(Error::internal)?;
     let (renews_at, renewal) = match renews_at {
         None => {

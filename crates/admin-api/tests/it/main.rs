@@ -12,6 +12,7 @@ mod live;
 mod matrix;
 mod people;
 mod process;
+mod quota_changes;
 mod samples;
 mod tenants;
 mod world;

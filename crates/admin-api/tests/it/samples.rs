@@ -24,9 +24,24 @@ impl Sample {
         let who = &world.system;
         let name = uuid::Uuid::now_v7().to_string();
         let tenant = world.tenant(&name, "5").await.id();
-        let project =
-            world.post(&format!("/tenants/{tenant}/projects"), who, json!({"name": "p", "budget": {"amount": "3", "period": "month"}})).await.expect(201).id();
-        let key = world.post(&format!("/projects/{project}/keys"), who, json!({"name": "k", "budget": {"amount": "3", "period": "month"}})).await.expect(201).id();
+        let project = world
+            .post(
+                &format!("/tenants/{tenant}/projects"),
+                who,
+                json!({"name": "p", "budget": {"amount": "3", "period": "month"}}),
+            )
+            .await
+            .expect(201)
+            .id();
+        let key = world
+            .post(
+                &format!("/projects/{project}/keys"),
+                who,
+                json!({"name": "k", "budget": {"amount": "3", "period": "month"}}),
+            )
+            .await
+            .expect(201)
+            .id();
         let model = world.post("/models", who, bodies::model(&name)).await.expect(201).id();
         let upstream = world.post("/upstreams", who, bodies::upstream(&name)).await.expect(201).id();
         let target = json!({"upstream_id": upstream, "upstream_model": "gpt"});

@@ -208,9 +208,8 @@ fn warning(levels: &[Numbers], thresholds: &[u32]) -> Option<u32> {
     let is_crossed = |percent: &u32| {
         levels.iter().any(|numbers| {
             let total = numbers.total.filter(|total| total.is_positive()).map(Amount::units);
-            total.is_some_and(|total| {
-                i128::from(numbers.used.units()) * 100 >= i128::from(total) * i128::from(*percent)
-            })
+            total
+                .is_some_and(|total| i128::from(numbers.used.units()) * 100 >= i128::from(total) * i128::from(*percent))
         })
     };
     let highest = thresholds.iter().copied().filter(|percent| is_crossed(percent)).max()?;

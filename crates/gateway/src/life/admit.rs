@@ -42,7 +42,7 @@ pub async fn admit(call: &Call, plan: &Plan) -> Result<Freeze, ApiError> {
         Ok(Admission::Refused(refusal)) => {
             let resets_at = call.caller.resets_at(refusal.level, Timestamp::now());
             Err(refused(&refusal, resets_at, of.unit, of.hard_stop))
-        },
+        }
         Ok(Admission::Inactive { level: Level::Tenant, status }) => {
             Err(ApiError::suspended(Level::Tenant, &status.to_string()))
         }
@@ -70,20 +70,18 @@ pub fn refused(refusal: &Refusal, resets_at: Option<Timestamp>, unit: Unit, hard
         remaining: numbers.remaining(),
         resets_at: resets_at.map(|at| at.to_string()),
     };
-    let until_reset = resets_at.and_then(|at| Duration::try_from(at.duration_since(Timestamp::now())).ok());
-    let retry_after = refusal
-        .retry_after
-        .or(until_reset)
-        .map(|after| after.as_secs().saturating_add(u64::from(after.subsec_nanos() > 0)).max(1));
+    let whole = |after: Duration| after.as_secs().saturating_add(u64::from(after.subsec_nanos() > 0)).max(1);
+    let retry_after = refusal.retry_after.map(whole);
+    let until_reset = resets_at.and_then(|at| Duration::try_from(at.duration_since(Timestamp::now())).ok()).map(whole);
     match refusal.limit.as_str() {
         "quota" if refusal.level == Level::Tenant && (hard_stop || is_beyond_credit(numbers)) => {
             ApiError::payment_required(detail)
         }
         "quota" | "max_per_request" => {
             let most = QUOTA_RETRY.as_secs();
-            ApiError::insufficient_quota(detail, retry_after.unwrap_or(most).min(most))
+            ApiError::insufficient_quota(detail, retry_after.or(until_reset).unwrap_or(most).min(most))
         }
-        _ => ApiError::rate_limited(detail, refusal.retry_after.map_or(1, |after| after.as_secs().saturating_add(1))),
+        _ => ApiError::rate_limited(detail, retry_after.unwrap_or(1)),
     }
 }
 

@@ -46,7 +46,8 @@ async fn a_charge_above_its_freeze_is_split_over_grants_then_overdraft() {
         ))
         .await
         .unwrap();
-    let parts: Vec<_> = parts.iter().map(|row| (row["kind"].as_str().unwrap(), row["amount"].as_i64().unwrap())).collect();
+    let parts: Vec<_> =
+        parts.iter().map(|row| (row["kind"].as_str().unwrap(), row["amount"].as_i64().unwrap())).collect();
     assert_eq!(parts, [("plan", 50_000), ("gift", 100_000)]);
     let after = numbers(&quota, &tenant).await;
     assert_eq!(
@@ -76,7 +77,10 @@ async fn credit_line_then_overdraft_then_nothing_and_the_next_grant_repays() {
     world.top_up(&tenant, 100).await;
     let after = numbers(&quota, &tenant).await;
     assert_eq!((after.total, after.used, after.remaining()), (Some(amount(200)), amount(160), Some(amount(40))));
-    assert_eq!((after.overdraft_limit(), after.overdraft_used(), after.debt()), (amount(40), Amount::ZERO, Amount::ZERO));
+    assert_eq!(
+        (after.overdraft_limit(), after.overdraft_used(), after.debt()),
+        (amount(40), Amount::ZERO, Amount::ZERO)
+    );
     let freeze = admit(&quota, &tenant, 110, 110).await;
     let id = freeze.request_id();
     freeze.finish(Outcome::RolledBack, Amount::ZERO, tenant.record(id)).recorded().await.unwrap();

@@ -106,10 +106,14 @@ async fn it_takes_from_grants_in_reverse_burn_order() {
     assert!(decrease(&world, &quota, &tenant, &tenant.scopes[2], 25).await);
     let rows = world
         .database
-        .rows(&format!("SELECT kind, amount FROM grant_balances WHERE tenant_id = '{}' ORDER BY kind", tenant.id.uuid()))
+        .rows(&format!(
+            "SELECT kind, amount FROM grant_balances WHERE tenant_id = '{}' ORDER BY kind",
+            tenant.id.uuid()
+        ))
         .await
         .unwrap();
-    let rows: Vec<_> = rows.iter().map(|row| (row["kind"].as_str().unwrap(), row["amount"].as_i64().unwrap())).collect();
+    let rows: Vec<_> =
+        rows.iter().map(|row| (row["kind"].as_str().unwrap(), row["amount"].as_i64().unwrap())).collect();
     assert_eq!(rows, [("gift", 45), ("plan", 0)]);
     let mut transaction = world.store.begin().await.unwrap();
     let recurring = NewChange { recurring: true, ..change(&tenant, &tenant.scopes[2], 5) };

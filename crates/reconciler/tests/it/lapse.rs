@@ -70,7 +70,8 @@ async fn a_request_frozen_before_the_end_uses_what_ended() {
         .unwrap();
     let events: Vec<_> =
         events.iter().map(|row| (row["kind"].as_str().unwrap(), row["delta"].as_i64().unwrap())).collect();
-    let expected = [("created", 0), ("started", 100), ("created", 0), ("lapsed", -100), ("started", 50), ("unlapsed", 95)];
+    let expected =
+        [("created", 0), ("started", 100), ("created", 0), ("lapsed", -100), ("started", 50), ("unlapsed", 95)];
     assert_eq!(events, expected);
 }
 

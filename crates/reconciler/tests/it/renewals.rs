@@ -5,6 +5,7 @@ use std::time::Duration;
 use domain::grant::Plan;
 use domain::period::{PeriodKind, Renewal, Zone};
 use domain::record::Outcome;
+use domain::{PeriodLabel, Scope};
 use jiff::{SignedDuration, Timestamp};
 use quota::{Admission, Quota};
 
@@ -21,8 +22,12 @@ async fn with_plan(world: &World, kind: PeriodKind, zone: &str, units: i64, rene
     let renewal = Renewal::sticking_to(kind, &zone, renews_at);
     let plan = Plan { amount: amount(units), priority: 30, renews_at, renewal, zone };
     let starts_at = time::OffsetDateTime::from_unix_timestamp(renews_at.as_second() - 86_400).unwrap();
-    let first =
-        store::grants::NewGrant { kind: "plan".to_owned(), priority: 30, starts_at: Some(starts_at), ..grant(&tenant, units) };
+    let first = store::grants::NewGrant {
+        kind: "plan".to_owned(),
+        priority: 30,
+        starts_at: Some(starts_at),
+        ..grant(&tenant, units)
+    };
     let mut transaction = world.store.begin().await.unwrap();
     store::plans::begin(&mut transaction, &first, &plan).await.unwrap();
     transaction.commit().await.unwrap();
@@ -128,15 +133,48 @@ async fn missed_periods_come_in_order_and_repay_what_is_owed() {
     assert!(loaded.wait_ms.is_some_and(|wait| wait > 0));
     let rows = world
         .database
-        .rows(&format!("SELECT status, used FROM grant_balances WHERE tenant_id = '{}' ORDER BY starts_at", tenant.id.uuid()))
+        .rows(&format!(
+            "SELECT status, used FROM grant_balances WHERE tenant_id = '{}' ORDER BY starts_at",
+            tenant.id.uuid()
+        ))
         .await
         .unwrap();
-    let rows: Vec<_> = rows.iter().map(|row| (row["status"].as_str().unwrap(), row["used"].as_i64().unwrap())).collect();
+    let rows: Vec<_> =
+        rows.iter().map(|row| (row["status"].as_str().unwrap(), row["used"].as_i64().unwrap())).collect();
     let expected = [("lapsed", 100), ("lapsed", 100), ("lapsed", 50), ("lapsed", 0), ("in_force", 0)];
     assert_eq!(rows, expected);
     world.assert_sums(&tenant).await;
     let again = store::load::apply_due(&mut connection, tenant.id).await.unwrap();
     assert_eq!(again, None, "it happens once");
+}
+
+/// A budget's period is part of its scope: a request that crosses the boundary settles into the one in which it was frozen.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_across_a_budgets_boundary_settles_where_it_was_frozen() {
+    let world = World::start().await;
+    let tenant = world.tenant_with(1_000, Some(100), None).await;
+    world.open(&tenant).await;
+    let quota = Quota::start(config(&world), world.store.clone()).await.unwrap();
+    let within = |label: &str| {
+        let label = PeriodLabel::try_from(label.to_owned()).unwrap();
+        let mut asked = ask(&tenant, 100, 100);
+        asked.scopes[1] = Scope::Project(tenant.project, label);
+        asked
+    };
+    let (before, after) = (within("m20261101"), within("m20261201"));
+    let budgets = [before.scopes[1].clone(), after.scopes[1].clone()];
+    let Admission::Admitted(old) = quota.admit(before).await.unwrap() else { panic!("not admitted") };
+    assert!(matches!(quota.admit(within("m20261101")).await.unwrap(), Admission::Refused(_)));
+    let Admission::Admitted(new) = quota.admit(after).await.unwrap() else { panic!("not admitted") };
+    for (freeze, units) in [(old, 60), (new, 40)] {
+        let record = tenant.record(freeze.request_id());
+        freeze.finish(Outcome::Final, amount(units), record).recorded().await.unwrap();
+    }
+    let numbers = quota.read(tenant.id, &budgets).await.unwrap();
+    let used: Vec<_> = numbers.iter().map(|numbers| numbers.used.units()).collect();
+    assert_eq!(used, [60, 40]);
+    quota.shutdown(Duration::from_secs(5)).await;
+    world.assert_sums(&tenant).await;
 }
 
 /// Opens the budgets' accounts only, so that nothing of the tenant is applied yet.
@@ -147,8 +185,10 @@ async fn load_without_due(world: &World, tenant: &Tenant) {
 
 /// The plan's next renewal, in seconds.
 async fn plan_row(world: &World, tenant: &Tenant) -> i64 {
-    let sql =
-        format!("SELECT floor(extract(epoch FROM renews_at))::bigint FROM plans WHERE tenant_id = '{}'", tenant.id.uuid());
+    let sql = format!(
+        "SELECT floor(extract(epoch FROM renews_at))::bigint FROM plans WHERE tenant_id = '{}'",
+        tenant.id.uuid()
+    );
     world.database.value(&sql).await.unwrap().as_i64().unwrap()
 }
 

@@ -19,9 +19,7 @@ async fn told(world: &World, tenant: &Tenant) -> Vec<(String, i64)> {
         ))
         .await
         .unwrap();
-    rows.iter()
-        .map(|row| (row["kind"].as_str().unwrap().to_owned(), row["percent"].as_i64().unwrap()))
-        .collect()
+    rows.iter().map(|row| (row["kind"].as_str().unwrap().to_owned(), row["percent"].as_i64().unwrap())).collect()
 }
 
 /// Spends `times` x `units` over both gateways at once.
