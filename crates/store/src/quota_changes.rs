@@ -279,22 +279,26 @@ async fn release(conn: &mut PgConnection, scope: &Scope, delta: i64) -> Result<(
 async fn change_budget(conn: &mut PgConnection, scope: &Scope, units: i64) -> Result<bool, Error> {
     let changed = match scope {
         Scope::Tenant(_) => return Ok(false),
-        Scope::Project(id, _) => sqlx::query!(
+        Scope::Project(id, _) => {
+            sqlx::query!(
             "UPDATE projects SET budget_amount = budget_amount + $2::bigint, updated_at = now(), version = version + 1
                  WHERE id = $1 AND budget_amount + $2::bigint >= 0",
             id.uuid(),
             units
         )
-        .execute(conn)
-        .await?,
-        Scope::Key(id, _) => sqlx::query!(
+            .execute(conn)
+            .await?
+        }
+        Scope::Key(id, _) => {
+            sqlx::query!(
             "UPDATE api_keys SET budget_amount = budget_amount + $2::bigint, updated_at = now(), version = version + 1
                  WHERE id = $1 AND budget_amount + $2::bigint >= 0",
             id.uuid(),
             units
         )
-        .execute(conn)
-        .await?,
+            .execute(conn)
+            .await?
+        }
     };
     Ok(changed.rows_affected() == 1)
 }

@@ -12,6 +12,7 @@ mod lapse;
 mod life;
 mod model;
 mod model_grants;
+mod model_verbs;
 mod race;
 mod renewals;
 mod steps;
