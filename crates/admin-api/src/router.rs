@@ -22,8 +22,8 @@ use crate::auth::policy::{
 };
 use crate::openapi::{guarded, open};
 use crate::{
-    body, call, console, grants, health, keys, live, models, openapi, prices, problem, projects, quota_changes, requests,
-    service_tokens, session, setup, targets, tenants, upstreams,
+    body, call, console, grants, health, keys, live, models, openapi, prices, problem, projects, quota_changes,
+    requests, service_tokens, session, setup, targets, tenants, upstreams,
 };
 
 /// A call that takes longer is ended; the database's own time-outs are shorter.

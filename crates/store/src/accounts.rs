@@ -46,7 +46,11 @@ impl Row {
         let total = self.total.map(|units| amount(units, "accounts.total")).transpose()?;
         let credit_limit = amount(self.credit_limit, "accounts.credit_limit")?;
         let overdraft_limit = match (self.overdraft_percent, total) {
-            (Some(percent), Some(total)) => percent_of(total, u32::try_from(percent).unwrap_or_default()),
+            // Of the total as a pending decrease leaves it: what is admitted meanwhile fits when it is committed.
+            (Some(percent), Some(total)) => {
+                let lowered = amount(total.units() - self.pending_decrease, "accounts.pending_decrease")?;
+                percent_of(lowered, u32::try_from(percent).unwrap_or_default())
+            }
             _ => amount(self.overdraft_limit, "accounts.overdraft_limit")?,
         };
         let beyond = amount(credit_limit.units() - self.pending_decrease, "accounts.pending_decrease")?;
