@@ -30,6 +30,7 @@ mod precondition;
 mod prices;
 pub mod problem;
 mod projects;
+mod quota_changes;
 mod reply;
 mod requests;
 pub mod router;

@@ -20,6 +20,7 @@ pub mod page;
 pub mod price;
 pub mod problem;
 pub mod project;
+pub mod quota_change;
 pub mod request;
 pub mod service_token;
 pub mod session;

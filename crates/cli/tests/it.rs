@@ -134,7 +134,8 @@ async fn tenant(store: &store::Store, database: &Database) -> (TenantId, Project
     ];
     for (scope, total) in scopes {
         let (credit_limit, overdraft_limit) = (Amount::ZERO, Amount::ZERO);
-        let account = NewAccount { scope, tenant_id: tenant, total, credit_limit, overdraft_limit };
+        let account =
+            NewAccount { scope, tenant_id: tenant, total, credit_limit, overdraft_limit, overdraft_percent: None };
         store::accounts::create(&mut connection, &account).await.unwrap();
     }
     connection.commit().await.unwrap();

@@ -93,6 +93,8 @@ mod tests {
             used: amount(30),
             status: Status::Active,
             valid_until_ms: None,
+            lapse_version: 0,
+            lapsed: Amount::ZERO,
         }
     }
 

@@ -7,7 +7,7 @@
 -- ARGV  1 request, 2 index member, 3 want, 4 need, 5 '1' = priced (an amount of 0 is INVALID), 6 gateway, 7 model, 8 nonce,
 --       9 window that the caller waited out, 10 and 11 ticket (window, evictions), 12 scopes joined by ',',
 --       13 lease in ms, 14 and 15 tokens wanted and needed, 16.. a snapshot each
--- Returns FROZEN | ALREADY_FROZEN amount tokens, numbers per account, uses of limits; REFUSED account limit available wait most, numbers of it;
+-- Returns FROZEN | ALREADY_FROZEN amount version tokens, numbers per account, uses of limits; REFUSED account limit available wait most, numbers of it;
 --         NEED_LOAD window evictions; RECOVERING window; INACTIVE account status; CONFLICT; INVALID
 local rid, want, need, waited = ARGV[1], amount(ARGV[3]), amount(ARGV[4]), ARGV[9]
 if not want or not need or need < 0 or want < need or (ARGV[5] == '1' and need == 0) then return { 'INVALID' } end
@@ -32,7 +32,7 @@ local function decide()
   if load then return { 'NEED_LOAD', window, evictions } end
   if old then
     if tonumber(old.want) ~= want or tonumber(old.need) ~= need then return { 'CONFLICT' } end
-    return { 'ALREADY_FROZEN', text(old.amount), string.match(old.rate, ':(%d+):') or text(tokens_want) }
+    return { 'ALREADY_FROZEN', text(old.amount), old.version, string.match(old.rate, ':(%d+):') or text(tokens_want) }
   end
   local refusal, give = decide_amount(accounts, need, want)
   if refusal then return refusal end
@@ -44,7 +44,7 @@ local function decide()
   if redis.call('HLEN', KEYS[3]) >= 10000 then
     return report({ 'REFUSED', tostring(#accounts), 'live_freezes', '0', '1000', '10000' }, accounts[#accounts])
   end
-  return { 'FROZEN', text(give), text(tokens) }, give, tokens
+  return { 'FROZEN', text(give), text(accounts[#accounts].version), text(tokens) }, give, tokens
 end
 
 local reply, give, tokens = decide()
@@ -56,9 +56,9 @@ if give then
   redis.call('ZADD', KEYS[2], text(now), ARGV[2])
 end
 for _, a in ipairs(accounts) do
-  if give then a.frozen = a.frozen + give end
+  if give then grow(a, give, accounts[#accounts].version) end
   if a.dirty then write_account(a, window, now)
-  elseif give then redis.call('HSET', a.key, 'frozen', text(a.frozen), 'updated_at', text(now)) end
+  elseif give then write_frozen(a, now) end
   if reply[1] == 'FROZEN' or reply[1] == 'ALREADY_FROZEN' then report(reply, a) end
 end
 if give or reply[1] == 'ALREADY_FROZEN' then report_limits(reply, accounts, now, give or old.amount) end

@@ -26,9 +26,10 @@ local function read_items()
   return items
 end
 
--- Writes one item over `old`, and what it sets aside more or less into its accounts. An active one is in flight; a settled
--- one no more, and what it had reserved of token rates is corrected, once: a freeze that Redis lost has no reservation.
+-- Writes one item over `old` (whose version stays: it decides what the freeze counts against), and what it sets aside more or
+-- less into its accounts. An active one is in flight; a settled one no more, and what it had reserved of token rates is corrected, once: a freeze that Redis lost has no reservation.
 local function put_item(item, old, window, now, lease)
+  if old then item.version = old.version end
   item.rate = old and old.rate or ''
   if item.state == 'S' and item.rate ~= '' then
     correct(item.rate, item.rates, item.tokens, now)
@@ -39,5 +40,5 @@ local function put_item(item, old, window, now, lease)
   end
   redis.call('HSET', item.freezes, item.rid, pack_freeze(item, now))
   redis.call('ZADD', KEYS[2], text(now), item.member)
-  for _, key in ipairs(item.accounts) do add_frozen(key, window, item.amount - (old and old.amount or 0)) end
+  for _, key in ipairs(item.accounts) do add_frozen(key, window, item.amount - (old and old.amount or 0), item.version) end
 end

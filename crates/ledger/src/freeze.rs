@@ -81,6 +81,8 @@ pub enum FreezeOutcome {
         amount: Amount,
         /// Tokens reserved of the token rates; those wanted where there is no such rate.
         tokens: i64,
+        /// Version of the tenant's account when it was set aside.
+        version: i64,
         /// Key, project, tenant after it.
         numbers: Vec<Numbers>,
         /// How far each limit is used up after it.
@@ -137,10 +139,11 @@ impl Ledger {
         let code = reply.word()?;
         match code.as_str() {
             "FROZEN" | "ALREADY_FROZEN" => {
-                let (amount, tokens) = (reply.amount()?, reply.integer()?);
+                let (amount, version, tokens) = (reply.amount()?, reply.integer()?, reply.integer()?);
                 let numbers = call.scopes.iter().map(|scope| reply.numbers(scope)).collect::<Result<_, _>>()?;
                 let limits = reply.limit_uses(call.scopes)?.into_iter().map(|(_, limit)| limit).collect();
-                Ok(FreezeOutcome::Frozen { amount, tokens, numbers, limits, again: code == "ALREADY_FROZEN", age })
+                let again = code == "ALREADY_FROZEN";
+                Ok(FreezeOutcome::Frozen { amount, tokens, version, numbers, limits, again, age })
             }
             "REFUSED" => refused(&mut reply, call.scopes).map(FreezeOutcome::Refused),
             "NEED_LOAD" => Ok(FreezeOutcome::NeedLoad(Ticket { window: reply.word()?, evictions: reply.word()? })),

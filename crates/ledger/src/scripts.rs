@@ -53,6 +53,7 @@ scripts! {
     SETTLE = "settle";
     CONFIRM = "confirm";
     INSTALL = "install";
+    LOWER = "lower";
     OPEN = "open";
     READ = "read";
 }

@@ -148,14 +148,15 @@ impl Quota {
                 attempt.unknown = true;
                 Ok(None)
             }
-            FreezeOutcome::Frozen { amount, tokens, numbers, limits, .. } => {
-                let freeze = self.register(ask, Granted { amount, tokens, numbers, limits }, sent);
+            FreezeOutcome::Frozen { amount, tokens, version, numbers, limits, .. } => {
+                let freeze = self.register(ask, Granted { amount, tokens, version, numbers, limits }, sent);
                 Ok(Some(Admission::Admitted(freeze)))
             }
             FreezeOutcome::Refused(refused) => Ok(Some(Admission::Refused(refused.into()))),
             FreezeOutcome::Inactive { scope, status } => Ok(Some(Admission::Inactive { level: scope.level(), status })),
             FreezeOutcome::NeedLoad(ticket) => {
-                attempt.load = Some(shared.load(ticket, ask.tenant_id, &ask.scopes).await?);
+                let load = shared.load(ticket, ask.tenant_id, &ask.scopes, attempt.load.as_ref()).await?;
+                attempt.load = Some(load);
                 Ok(None)
             }
             FreezeOutcome::Recovering(window) => {
@@ -174,7 +175,7 @@ impl Quota {
     }
 
     fn register(&self, ask: &Ask, granted: Granted, sent: Instant) -> Freeze {
-        let version = granted.numbers.last().map_or(0, |numbers| numbers.version);
+        let version = granted.version;
         let live = self.shared.live.insert(Live::new(NewLive {
             request_id: ask.request_id,
             tenant_id: ask.tenant_id,
@@ -196,6 +197,8 @@ impl Quota {
 pub(crate) struct Granted {
     pub amount: Amount,
     pub tokens: i64,
+    /// Of the tenant's account at the freeze.
+    pub version: i64,
     pub numbers: Vec<Numbers>,
     pub limits: Vec<LimitUse>,
 }
@@ -227,6 +230,7 @@ impl Shared {
             outcome: Outcome::RolledBack,
             amount: Amount::ZERO,
             frozen: Amount::ZERO,
+            version: i64::MAX,
             record: empty_record(ask),
         };
         self.recorder.push(Job { row, live: None, done: None });

@@ -14,6 +14,7 @@ mod extend;
 mod freeze;
 mod live;
 mod load;
+mod lower;
 pub mod outcomes;
 mod push;
 mod recorder;
@@ -34,6 +35,7 @@ pub use domain::{LimitUse, Numbers};
 pub use extend::Extension;
 pub use freeze::{Freeze, Pending};
 pub use ledger::{AccountState, Found};
+pub use lower::Lowered;
 pub use push::Pushed;
 
 /// Why quota can't be decided now. The caller answers 503; nothing was charged.

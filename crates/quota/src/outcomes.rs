@@ -78,6 +78,7 @@ pub fn of_freeze(entry: &FreezeEntry, outcome: Outcome, amount: Amount) -> Optio
         outcome,
         amount,
         frozen: entry.amount,
+        version: entry.version,
         record,
     })
 }

@@ -6,10 +6,17 @@
     reason = "tests fail by panicking and print their counts"
 )]
 
+mod beyond;
+mod changes;
+mod lapse;
 mod life;
 mod limits;
 mod model;
+mod model_grants;
+mod model_verbs;
 mod race;
+mod renewals;
 mod steps;
 mod sweep;
+mod thresholds;
 mod world;
