@@ -93,6 +93,7 @@ mod tests {
             used: amount(30),
             status: Status::Active,
             valid_until_ms: None,
+            limits: crate::LimitSet::default(),
         }
     }
 
