@@ -134,8 +134,13 @@ async fn tenant(store: &store::Store, database: &Database) -> (TenantId, Project
     ];
     for (scope, total) in scopes {
         let (credit_limit, overdraft_limit) = (Amount::ZERO, Amount::ZERO);
+<<<<<<< HEAD
         let account =
             NewAccount { scope, tenant_id: tenant, total, credit_limit, overdraft_limit, overdraft_percent: None };
+=======
+        let limits = domain::LimitSet::default();
+        let account = NewAccount { scope, tenant_id: tenant, total, credit_limit, overdraft_limit, limits };
+>>>>>>> limits
         store::accounts::create(&mut connection, &account).await.unwrap();
     }
     connection.commit().await.unwrap();
@@ -150,7 +155,9 @@ async fn admit(quota: &Quota, (tenant_id, project_id, key_id): (TenantId, Projec
     ];
     let (want, need) = (Amount::new(25_000_000).unwrap(), Amount::new(25_000_000).unwrap());
     let (request_id, model) = (RequestId::generate(), "gpt".to_owned());
-    match quota.admit(Ask { request_id, tenant_id, project_id, key_id, scopes, want, need, model }).await.unwrap() {
+    let (tokens_want, tokens_need) = (0, 0);
+    let ask = Ask { request_id, tenant_id, project_id, key_id, scopes, want, need, tokens_want, tokens_need, model };
+    match quota.admit(ask).await.unwrap() {
         Admission::Admitted(freeze) => freeze,
         other => panic!("{other:?}"),
     }

@@ -95,6 +95,7 @@ mod tests {
             valid_until_ms: None,
             lapse_version: 0,
             lapsed: Amount::ZERO,
+            limits: crate::LimitSet::default(),
         }
     }
 

@@ -33,6 +33,8 @@ async fn freeze(quota: &Quota, sample: &Sample, units: i64) -> Freeze {
         ],
         want: Amount::new(units).unwrap(),
         need: Amount::new(units).unwrap(),
+        tokens_want: 0,
+        tokens_need: 0,
         model: "gpt".to_owned(),
     };
     match quota.admit(ask).await.unwrap() {
