@@ -22,6 +22,7 @@ async fn every_change_is_audited() {
             let path = sample.path(path.strip_prefix("/api/v1").unwrap());
             let request = world.request(method.to_uppercase().parse().unwrap(), &path, &owner);
             let request = request.header("idempotency-key", id).header("if-match", "*");
+            crate::samples::prepare(&world, id, &sample).await;
             let before = count().await;
             let answer = world.send(request.json(&crate::samples::body(id, &sample).unwrap())).await;
             assert!(answer.status.is_success(), "{id}: {}", answer.body);

@@ -4,7 +4,7 @@ use domain::api_key::{KeyKind, KeyText};
 use reqwest::Method;
 use serde_json::Value;
 
-use crate::samples::{Sample, body};
+use crate::samples::{Sample, body, prepare};
 use crate::world::{Answer, Who, World, all_scopes};
 
 /// An operation of the document.
@@ -125,7 +125,7 @@ async fn people_need_one_of_the_roles() {
             } else {
                 stranger.clone()
             };
-            free_upstream(&world, operation, &sample).await;
+            prepare(&world, &operation.id, &sample).await;
             let answer = operation.call(&world, &sample, &who).await;
             assert!(answer.status.is_success(), "{} by {role}: {}", operation.id, answer.body);
         }
@@ -156,7 +156,7 @@ async fn service_tokens_need_one_of_the_scopes() {
             };
             assert_eq!(answer.status, expected, "{} with {scope} for another tenant: {}", operation.id, answer.body);
             let sample = Sample::make(&world).await;
-            free_upstream(&world, operation, &sample).await;
+            prepare(&world, &operation.id, &sample).await;
             let answer = operation.call(&world, &sample, &world.token(&only, None).await).await;
             assert!(answer.status.is_success(), "{} with {scope}: {}", operation.id, answer.body);
             if !operation.platform() {
@@ -182,12 +182,5 @@ async fn changes_by_cookie_need_our_own_page() {
             world.request(operation.method.clone(), &sample.path(&operation.path), &Who::Cookie(token.clone()));
         let answer = world.send(request.header("origin", "https://evil.example")).await;
         assert_eq!(answer.status, 403, "{} from another origin: {}", operation.id, answer.body);
-    }
-}
-
-/// An upstream that a target uses can't be removed, so its target goes first.
-async fn free_upstream(world: &World, operation: &Operation, sample: &Sample) {
-    if operation.id == "delete_upstream" {
-        world.delete(&format!("/targets/{}", sample.target), &world.system).await.expect(204);
     }
 }

@@ -24,24 +24,9 @@ impl Sample {
         let who = &world.system;
         let name = uuid::Uuid::now_v7().to_string();
         let tenant = world.tenant(&name, "5").await.id();
-        let project = world
-            .post(
-                &format!("/tenants/{tenant}/projects"),
-                who,
-                json!({"name": "p", "budget": {"amount": "3", "period": "month"}}),
-            )
-            .await
-            .expect(201)
-            .id();
-        let key = world
-            .post(
-                &format!("/projects/{project}/keys"),
-                who,
-                json!({"name": "k", "budget": {"amount": "3", "period": "month"}}),
-            )
-            .await
-            .expect(201)
-            .id();
+        let project =
+            world.post(&format!("/tenants/{tenant}/projects"), who, json!({"name": "p"})).await.expect(201).id();
+        let key = world.post(&format!("/projects/{project}/keys"), who, json!({"name": "k"})).await.expect(201).id();
         let model = world.post("/models", who, bodies::model(&name)).await.expect(201).id();
         let upstream = world.post("/upstreams", who, bodies::upstream(&name)).await.expect(201).id();
         let target = json!({"upstream_id": upstream, "upstream_model": "gpt"});
@@ -99,6 +84,24 @@ pub async fn record(world: &World, tenant: &str, project: &str, key: &str) -> St
     );
     world.database.execute(&sql).await.unwrap();
     id.to_string()
+}
+
+/// What the operation needs beside the sample: an upstream that a target uses can't be removed, so its target goes first; only
+/// a budget can be changed by a delta.
+pub async fn prepare(world: &World, operation: &str, sample: &Sample) {
+    let table = match operation {
+        "delete_upstream" => {
+            world.delete(&format!("/targets/{}", sample.target), &world.system).await.expect(204);
+            return;
+        }
+        "change_project_quota" => "projects",
+        "change_key_quota" => "api_keys",
+        _ => return,
+    };
+    let tenant = sample.tenant_id().uuid();
+    let sql =
+        format!("UPDATE {table} SET budget_amount = 300000000, budget_period = 'month' WHERE tenant_id = '{tenant}'");
+    world.database.execute(&sql).await.unwrap();
 }
 
 /// A body that the operation takes.
