@@ -34,6 +34,7 @@ impl Present {
             total: self.budget,
             credit_limit: Amount::ZERO,
             overdraft_limit: Amount::ZERO,
+            overdraft_percent: None,
             limits: self.limits,
         }
     }

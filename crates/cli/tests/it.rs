@@ -4,7 +4,7 @@
 
 use std::process::{Command, Output};
 
-use domain::{Amount, KeyId, PeriodLabel, ProjectId, RequestId, Scope, TenantId};
+use domain::{Amount, KeyId, LimitSet, PeriodLabel, ProjectId, RequestId, Scope, TenantId};
 use quota::{Admission, Ask, Freeze, Quota};
 use store::accounts::NewAccount;
 use testkit::postgres::Database;
@@ -134,13 +134,16 @@ async fn tenant(store: &store::Store, database: &Database) -> (TenantId, Project
     ];
     for (scope, total) in scopes {
         let (credit_limit, overdraft_limit) = (Amount::ZERO, Amount::ZERO);
-<<<<<<< HEAD
-        let account =
-            NewAccount { scope, tenant_id: tenant, total, credit_limit, overdraft_limit, overdraft_percent: None };
-=======
-        let limits = domain::LimitSet::default();
-        let account = NewAccount { scope, tenant_id: tenant, total, credit_limit, overdraft_limit, limits };
->>>>>>> limits
+        let (overdraft_percent, limits) = (None, LimitSet::default());
+        let account = NewAccount {
+            scope,
+            tenant_id: tenant,
+            total,
+            credit_limit,
+            overdraft_limit,
+            overdraft_percent,
+            limits,
+        };
         store::accounts::create(&mut connection, &account).await.unwrap();
     }
     connection.commit().await.unwrap();
