@@ -161,6 +161,7 @@ async fn service_tokens_need_one_of_the_scopes() {
             assert!(answer.status.is_success(), "{} with {scope}: {}", operation.id, answer.body);
             if !operation.platform() {
                 let sample = Sample::make(&world).await;
+                prepare(&world, &operation.id, &sample).await;
                 let answer =
                     operation.call(&world, &sample, &world.token(&only, Some(&[sample.tenant_id()])).await).await;
                 assert!(answer.status.is_success(), "{} with {scope} for its tenant: {}", operation.id, answer.body);
