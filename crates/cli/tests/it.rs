@@ -135,15 +135,8 @@ async fn tenant(store: &store::Store, database: &Database) -> (TenantId, Project
     for (scope, total) in scopes {
         let (credit_limit, overdraft_limit) = (Amount::ZERO, Amount::ZERO);
         let (overdraft_percent, limits) = (None, LimitSet::default());
-        let account = NewAccount {
-            scope,
-            tenant_id: tenant,
-            total,
-            credit_limit,
-            overdraft_limit,
-            overdraft_percent,
-            limits,
-        };
+        let account =
+            NewAccount { scope, tenant_id: tenant, total, credit_limit, overdraft_limit, overdraft_percent, limits };
         store::accounts::create(&mut connection, &account).await.unwrap();
     }
     connection.commit().await.unwrap();

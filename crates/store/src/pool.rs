@@ -47,7 +47,7 @@ impl Store {
     /// Opens a pool and makes one connection, so that a wrong URL stops the start.
     ///
     /// # Errors
-    /// `Unavailable` where the URL can't be read or nobody answers there within 5 s.
+    /// `Unavailable` where nobody answers within 5 s, `Database` where the URL can't be read.
     pub async fn connect(config: &Config) -> Result<Self, Error> {
         let options = connect_options(config)?;
         let pool = pool_options(config).connect_with(options).await?;
@@ -74,7 +74,7 @@ impl Store {
     /// The same without a first connection: for services that must start while Postgres is away.
     ///
     /// # Errors
-    /// `Unavailable` where the URL can't be read.
+    /// `Database` where the URL can't be read.
     pub fn connect_lazy(config: &Config) -> Result<Self, Error> {
         let options = connect_options(config)?;
         Ok(Self { pool: pool_options(config).connect_lazy_with(options) })
@@ -113,6 +113,11 @@ impl Store {
 }
 
 fn connect_options(config: &Config) -> Result<PgConnectOptions, Error> {
+    // sqlx reads any scheme.
+    if !["postgres://", "postgresql://"].iter().any(|scheme| config.url.starts_with(scheme)) {
+        let why = "the URL must begin with postgres:// or postgresql://";
+        return Err(Error::Database(sqlx::Error::Configuration(why.into())));
+    }
     let statement_ms = config.statement_timeout.as_millis().to_string();
     let lock_ms = config.lock_timeout.as_millis().to_string();
     Ok(PgConnectOptions::from_str(&config.url)?.application_name(&config.application_name).options([

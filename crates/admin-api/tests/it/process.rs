@@ -1,6 +1,7 @@
 //! The program itself: start, first start's token, metrics, wrong settings, end.
 
-use std::process::Command;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -58,10 +59,27 @@ fn wrong_settings_stop_the_start_by_name() {
         ("TOLLGATE_PUBLIC_URL", "example", "TOLLGATE_PUBLIC_URL"),
         ("TOLLGATE_LOG", "a=b=c", "TOLLGATE_LOG"),
         ("DATABASE_URL", "mysql://x", "DATABASE_URL"),
-        ("RUST_BACKTRACE", "0", "DATABASE_URL"), // nobody listens there
     ] {
         let output = Command::new(PROGRAM).env_clear().envs(good).env(name, value).output().unwrap();
         let text = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success() && text.contains(says), "{name}={value}: {text}");
     }
+}
+
+#[test]
+fn a_start_before_postgres_waits_and_ends_when_told_to() {
+    let mut service = Command::new(PROGRAM)
+        .env_clear()
+        .env("DATABASE_URL", "postgres://tollgate@127.0.0.1:1/x")
+        .env("REDIS_URL", "redis://127.0.0.1:1/")
+        .env("TOLLGATE_SECRET_KEY", secret_key().to_base64())
+        .env("TOLLGATE_ADMIN_METRICS_LISTEN", "127.0.0.1:0")
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(service.stdout.take().unwrap()).lines();
+    let waits = lines.find(|line| line.as_ref().unwrap().contains("DATABASE_URL: PostgreSQL is not there yet"));
+    assert!(waits.is_some(), "it says what it waits for");
+    testkit::process::send(testkit::process::signal_name::TERM, service.id()).unwrap();
+    assert!(service.wait().unwrap().success());
 }

@@ -117,7 +117,12 @@ impl World {
         let router = tollgate_admin_api::router::router(app).unwrap();
         tokio::spawn(tollgate_admin_api::server::serve(listener, router, stop.clone()));
         let store = store::Store::connect(&store::Config::new(database.app_url(), "tests")).await.unwrap();
-        let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+        let client = reqwest::Client::builder()
+            .redirect(reqwest::redirect::Policy::none())
+            // Below the server's 10 s, so that no call goes out on a connection that is being closed.
+            .pool_idle_timeout(std::time::Duration::from_secs(5))
+            .build()
+            .unwrap();
         let emails = AtomicU32::new(0);
         let mut world = Self { database, redis, url, store, client, stop, emails, system: Who::Nobody };
         world.system = world.token(&all_scopes(), None).await;
