@@ -1,11 +1,12 @@
 //! What has to happen without a request: phantom freezes healed, windows of idle shards opened, changed totals pushed,
-//! what the clock made due applied, partitions made ahead of time.
+//! what the clock made due applied, partitions made ahead of time, events told by webhook and mail.
 //!
 //! It deliberately repairs Redis from Postgres, never the reverse. Several may run; an advisory lock keeps one at work.
 //!
 //! To add scheduled work: a module with one pass as a function, a line in `run.rs`.
 
 pub mod config;
+pub mod deliver;
 pub mod due;
 pub mod push;
 pub mod run;
