@@ -6,9 +6,13 @@
     reason = "tests fail by panicking and print their counts"
 )]
 
+mod deliver;
+mod destinations;
 mod life;
+mod mail;
 mod model;
 mod race;
+mod receiver;
 mod steps;
 mod sweep;
 mod world;
