@@ -139,6 +139,13 @@ fn merge(
         (Some(live), None) => live.clone(),
         (None, None) => not_opened(present),
     };
+    let refunded = recorded.map(|recorded| recorded.refunded).unwrap_or_default();
+    let shown = shown(unit, now, &numbers, refunded);
+    Numbers { resets_at: present.resets_at.map(Timestamp::from).or(shown.resets_at), ..shown }
+}
+
+/// The numbers of one account as the API shows them.
+pub fn shown(unit: Unit, now: OffsetDateTime, numbers: &domain::Numbers, refunded: Amount) -> Numbers {
     let decimal = |amount: Amount| Decimal::of(amount, unit);
     let overdraft_limit = numbers.overdraft_limit();
     let overdraft_used = numbers.overdraft_used();
@@ -152,7 +159,7 @@ fn merge(
         used: decimal(numbers.used),
         frozen: decimal(numbers.frozen),
         remaining: numbers.remaining().map(decimal),
-        refunded: decimal(recorded.map(|recorded| recorded.refunded).unwrap_or_default()),
+        refunded: decimal(refunded),
         debt: decimal(numbers.debt()),
         overdraft: Overdraft {
             enabled: overdraft_limit.is_positive(),
@@ -160,8 +167,8 @@ fn merge(
             used: decimal(overdraft_used),
             remaining: decimal(overdraft_remaining),
         },
-        period: present.scope.period().map(|label| label.as_str().to_owned()).filter(|label| label != "-"),
-        resets_at: present.resets_at.or(valid_until).map(Timestamp::from),
+        period: numbers.scope.period().map(|label| label.as_str().to_owned()).filter(|label| label != "-"),
+        resets_at: valid_until.map(Timestamp::from),
         version: numbers.version,
         as_of: now.into(),
     }

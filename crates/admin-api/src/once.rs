@@ -45,7 +45,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Key {
 /// A reply as it is stored: whatever happens after the commit, a replay gives the same.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Stored {
-    path: String,
+    /// Where a new resource is; None: nothing new, 200.
+    path: Option<String>,
     version: Option<i64>,
     /// Whose accounts the change concerns.
     tenant_id: TenantId,
@@ -67,7 +68,16 @@ impl Stored {
         body: &impl Serialize,
     ) -> Result<Self> {
         let scopes = scopes.iter().map(ToString::to_string).collect();
-        Ok(Self { path, version, tenant_id, scopes, body: serde_json::to_value(body).map_err(Error::internal)? })
+        let body = serde_json::to_value(body).map_err(Error::internal)?;
+        Ok(Self { path: Some(path), version, tenant_id, scopes, body })
+    }
+
+    /// 200 with the changed resource, and the accounts to be pushed.
+    ///
+    /// # Errors
+    /// 500 where the body is no JSON.
+    pub fn changed(tenant_id: TenantId, scopes: &[Scope], body: &impl Serialize) -> Result<Self> {
+        Ok(Self { path: None, ..Self::created(String::new(), None, tenant_id, scopes, body)? })
     }
 
     /// Pushes the accounts and replies, the first time as every other.
@@ -76,7 +86,10 @@ impl Stored {
         if let Some(body) = self.body.as_object_mut() {
             body.insert("in_force".to_owned(), Value::Bool(force::push(app, self.tenant_id, &scopes).await));
         }
-        let reply = Reply::created(&self.path, self.body);
+        let reply = match &self.path {
+            Some(path) => Reply::created(path, self.body),
+            None => Reply::ok(self.body),
+        };
         match self.version {
             Some(version) => reply.version(version).into_response(),
             None => reply.into_response(),

@@ -16,14 +16,14 @@ use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::auth::policy::{
-    AnyPerson, CreateTenants, ManageServiceTokens, ReadGrants, ReadKeys, ReadModels, ReadPrices, ReadProjects,
-    ReadQuota, ReadTenants, ReadUpstreams, ReadUsage, WriteGrants, WriteKeys, WriteModels, WritePrices, WriteProjects,
-    WriteTenants, WriteUpstreams,
+    AnyPerson, ChangeOwnQuota, ChangeQuota, CreateTenants, ManageServiceTokens, ReadGrants, ReadKeys, ReadModels,
+    ReadPrices, ReadProjects, ReadQuota, ReadTenants, ReadUpstreams, ReadUsage, WriteGrants, WriteKeys, WriteLedger,
+    WriteModels, WritePrices, WriteProjects, WriteTenants, WriteUpstreams,
 };
 use crate::openapi::{guarded, open};
 use crate::{
-    body, call, console, grants, health, keys, models, openapi, prices, problem, projects, requests, service_tokens,
-    session, setup, targets, tenants, upstreams,
+    body, call, console, grants, health, keys, live, models, openapi, prices, problem, projects, quota_changes,
+    requests, service_tokens, session, setup, targets, tenants, upstreams,
 };
 
 /// A call that takes longer is ended; the database's own time-outs are shorter.
@@ -52,6 +52,18 @@ fn operations() -> OpenApiRouter<App> {
         .routes(guarded::<ReadQuota>(routes!(tenants::quota::handler)))
         .routes(guarded::<ReadGrants>(routes!(grants::list::handler)))
         .routes(guarded::<WriteGrants>(routes!(grants::create::handler)))
+        .routes(guarded::<WriteGrants>(routes!(grants::end::handler)))
+        .routes(guarded::<ReadQuota>(routes!(quota_changes::list::of_tenant)))
+        .routes(guarded::<ChangeQuota>(routes!(quota_changes::create::of_tenant)))
+        .routes(guarded::<ReadQuota>(routes!(quota_changes::list::of_project)))
+        .routes(guarded::<ChangeOwnQuota>(routes!(quota_changes::create::of_project)))
+        .routes(guarded::<ReadQuota>(routes!(quota_changes::list::of_key)))
+        .routes(guarded::<ChangeOwnQuota>(routes!(quota_changes::create::of_key)))
+        // Both copies of the books
+        .routes(guarded::<ReadQuota>(routes!(live::read::handler)))
+        .routes(guarded::<ReadQuota>(routes!(live::freezes::handler)))
+        .routes(guarded::<WriteLedger>(routes!(live::roll_back::handler)))
+        .routes(guarded::<WriteLedger>(routes!(live::rebuild::handler)))
         // Projects and keys
         .routes(guarded::<ReadProjects>(routes!(projects::list::handler)))
         .routes(guarded::<WriteProjects>(routes!(projects::create::handler)))

@@ -68,6 +68,20 @@ impl Fields {
         Amount::ZERO
     }
 
+    /// A change of an amount: below or above zero.
+    pub fn delta(&mut self, field: &str, value: &Decimal, unit: Unit) -> Amount {
+        match value.amount(unit) {
+            Ok(amount) => {
+                self.check(amount != Amount::ZERO, field, "out_of_range", "must not be zero");
+                amount
+            }
+            Err(why) => {
+                self.refuse(field, amount_code(why), why.to_string());
+                Amount::ZERO
+            }
+        }
+    }
+
     /// An amount above zero.
     pub fn positive(&mut self, field: &str, value: &Decimal, unit: Unit) -> Amount {
         let before = self.0.len();

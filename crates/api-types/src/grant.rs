@@ -41,6 +41,9 @@ request! {
         pub starts_at: Option<Timestamp>,
         /// When it ends; null: never.
         pub ends_at: Option<Timestamp>,
+        /// For a plan: when it renews first, on that day and at that time of day ever after; each grant ends where the next
+        /// begins. Null: it comes once.
+        pub renews_at: Option<Timestamp>,
         /// For people.
         #[serde(default)]
         pub note: String,

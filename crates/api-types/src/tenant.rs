@@ -64,6 +64,8 @@ request! {
     pub struct FirstPlan {
         /// Quota per period.
         pub amount: Decimal,
+        /// When it renews first, on that day and at that time of day ever after; null: where the tenant's next period begins.
+        pub renews_at: Option<Timestamp>,
     }
 
     /// Changes a tenant. Absent fields stay; null clears where a field may be empty.
@@ -74,6 +76,8 @@ request! {
         #[serde(default, deserialize_with = "crate::wire::present", skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
         pub external_id: Option<Option<String>>,
+        /// IANA name of its time zone. A plan keeps its day and time of day: its next renewal moves with the zone.
+        pub time_zone: Option<String>,
         /// Settings; absent ones stay.
         pub settings: Option<SettingsChange>,
     }
@@ -86,6 +90,10 @@ request! {
         pub credit_limit: Option<Decimal>,
         /// Neither credit line nor overdraft is used.
         pub hard_stop: Option<bool>,
+        /// Percent used at which the tenant is warned, for each of its scopes; at most 10 of 1 to 100.
+        pub thresholds: Option<Vec<u32>>,
+        /// The part of a freeze by which its settle may leave debt without an alert: `"0.05"` is 5 %.
+        pub settle_tolerance: Option<Factor>,
         /// Every charge of the tenant is multiplied by it; at most 4 places.
         pub multiplier: Option<Factor>,
     }
@@ -94,8 +102,10 @@ request! {
     pub struct OverdraftSetting {
         /// Whether it is in use.
         pub enabled: bool,
-        /// How far it goes; needed where it is in use.
+        /// How far it goes, as an amount. Null with a null `percent`: 20 percent of the total.
         pub limit: Option<Decimal>,
+        /// How far it goes, in percent of the total; 0 to 1000.
+        pub percent: Option<u32>,
     }
 
     /// Why.
@@ -156,6 +166,10 @@ reply! {
         pub credit_limit: Decimal,
         /// Neither credit line nor overdraft is used.
         pub hard_stop: bool,
+        /// Percent used at which the tenant is warned, for each of its scopes.
+        pub thresholds: Vec<u32>,
+        /// The part of a freeze by which its settle may leave debt without an alert.
+        pub settle_tolerance: Factor,
         /// Every charge of the tenant is multiplied by it.
         pub multiplier: Factor,
     }

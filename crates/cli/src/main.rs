@@ -1,10 +1,12 @@
-//! The program `tollgate`, for operators: brings the schema up to date and makes the first way in.
+//! The program `tollgate`, for operators: brings the schema up to date, makes the first way in, and looks after both copies
+//! of the books.
 //!
 //! One command per file, each a struct of flags with `run`. It talks to Postgres as the schema's owner or as a service,
-//! never to a running service, so that it works when nothing else does. To add a command: a file here and a variant.
+//! and to Redis, never to a running service, so that it works when nothing else does. To add a command: a file here and a variant.
 
 mod create_admin;
 mod create_service_token;
+mod ledger;
 mod migrate;
 
 use std::io::Write;
@@ -31,6 +33,16 @@ enum Command {
     CreateAdmin(create_admin::CreateAdmin),
     /// Make a token for a system such as a billing system, and print it.
     CreateServiceToken(create_service_token::CreateServiceToken),
+    /// Load the ledger's scripts into Redis and check its settings.
+    LoadScripts(ledger::LoadScripts),
+    /// Show a tenant's numbers in PostgreSQL and Redis, and its running freezes.
+    Show(ledger::Show),
+    /// Compare Redis with PostgreSQL, of one tenant or all; fails where a copy is wrong.
+    Compare(ledger::Compare),
+    /// Have a tenant's copy in Redis loaded anew from PostgreSQL. Deletes nothing; calls go on.
+    Rebuild(ledger::Rebuild),
+    /// End one running freeze without a charge.
+    RollBack(ledger::RollBack),
 }
 
 /// Where the database is.
@@ -67,6 +79,11 @@ async fn main() -> ExitCode {
         Command::Migrate(command) => command.run().await,
         Command::CreateAdmin(command) => command.run().await,
         Command::CreateServiceToken(command) => command.run().await,
+        Command::LoadScripts(command) => command.run().await,
+        Command::Show(command) => command.run().await,
+        Command::Compare(command) => command.run().await,
+        Command::Rebuild(command) => command.run().await,
+        Command::RollBack(command) => command.run().await,
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

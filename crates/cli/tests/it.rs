@@ -1,10 +1,14 @@
 //! The program as an operator runs it.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::process::{Command, Output};
 
+use domain::{Amount, KeyId, PeriodLabel, ProjectId, RequestId, Scope, TenantId};
+use quota::{Admission, Ask, Freeze, Quota};
+use store::accounts::NewAccount;
 use testkit::postgres::Database;
+use testkit::redis::{Redis, Reply};
 
 fn tollgate(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_tollgate")).args(arguments).env_remove("DATABASE_URL").output().unwrap()
@@ -110,4 +114,90 @@ async fn makes_a_token_whose_secret_is_not_stored() {
     let row = &database.rows("SELECT * FROM service_tokens").await.unwrap()[0];
     assert_eq!(row["scopes"], serde_json::json!(["tenants:write", "usage:read"]));
     assert!(!row.to_string().contains(secret));
+}
+
+/// A tenant with 10 credits, a project and a key.
+async fn tenant(store: &store::Store, database: &Database) -> (TenantId, ProjectId, KeyId) {
+    let (tenant, project, key) = (TenantId::generate(), ProjectId::generate(), KeyId::generate());
+    let (t, p, k) = (tenant.uuid(), project.uuid(), key.uuid());
+    let rows = format!(
+        "INSERT INTO tenants (id, name, unit, time_zone, period_kind) VALUES ('{t}', 'Acme', 'credit', 'UTC', 'month');
+         INSERT INTO projects (id, tenant_id, name) VALUES ('{p}', '{t}', 'p');
+         INSERT INTO api_keys (id, tenant_id, project_id, name, secret_hash, prefix) VALUES ('{k}', '{t}', '{p}', 'k', '\\x01', 'tg')"
+    );
+    database.execute(&rows).await.unwrap();
+    let mut connection = store.begin().await.unwrap();
+    let scopes = [
+        (Scope::Tenant(tenant), Some(Amount::new(1_000_000_000).unwrap())),
+        (Scope::Project(project, PeriodLabel::none()), None),
+        (Scope::Key(key, PeriodLabel::none()), None),
+    ];
+    for (scope, total) in scopes {
+        let (credit_limit, overdraft_limit) = (Amount::ZERO, Amount::ZERO);
+        let account =
+            NewAccount { scope, tenant_id: tenant, total, credit_limit, overdraft_limit, overdraft_percent: None };
+        store::accounts::create(&mut connection, &account).await.unwrap();
+    }
+    connection.commit().await.unwrap();
+    (tenant, project, key)
+}
+
+async fn admit(quota: &Quota, (tenant_id, project_id, key_id): (TenantId, ProjectId, KeyId)) -> Freeze {
+    let scopes = [
+        Scope::Key(key_id, PeriodLabel::none()),
+        Scope::Project(project_id, PeriodLabel::none()),
+        Scope::Tenant(tenant_id),
+    ];
+    let (want, need) = (Amount::new(25_000_000).unwrap(), Amount::new(25_000_000).unwrap());
+    let (request_id, model) = (RequestId::generate(), "gpt".to_owned());
+    match quota.admit(Ask { request_id, tenant_id, project_id, key_id, scopes, want, need, model }).await.unwrap() {
+        Admission::Admitted(freeze) => freeze,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn shows_compares_and_mends_a_tenants_copy() {
+    let (database, redis) = (Database::create().await.unwrap(), Redis::start().await.unwrap());
+    let (database_url, redis_url) = (database.app_url(), redis.url());
+    let servers = ["--database-url", &database_url, "--redis-url", &redis_url];
+    let run = |arguments: &[&str]| tollgate(&[arguments, &servers[..]].concat());
+    let said = |arguments: &[&str]| {
+        let output = run(arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let loaded = tollgate(&["load-scripts", "--redis-url", &redis_url]);
+    assert!(loaded.status.success(), "{}", text(&loaded.stderr));
+
+    let store = store::Store::connect(&store::Config::new(database.app_url(), "test")).await.unwrap();
+    let ids = tenant(&store, &database).await;
+    let id = ids.0.to_string();
+    let mut config = quota::Config::new("gw".to_owned(), redis.url());
+    config.recovery_wait = std::time::Duration::from_millis(200);
+    let quota = Quota::start(config, store).await.unwrap();
+    let freeze = admit(&quota, ids).await;
+
+    let shown = said(&["show", &id]);
+    assert!(shown.contains("total 10.00000000, used 0.00000000, frozen 0.25000000, remaining 9.75000000"), "{shown}");
+    assert!(shown.contains("1 freezes") && shown.contains(&freeze.request_id().to_string()), "{shown}");
+    assert_eq!(said(&["compare"]).trim(), "1 tenants, 3 accounts, 0 wrong");
+
+    let Reply::Array(keys) = redis.command(&["KEYS", &format!("tg:*:a:{id}")]).unwrap() else { panic!("no list") };
+    let [Reply::Text(account)] = keys.as_slice() else { panic!("{keys:?}") };
+    redis.command(&["HSET", account, "used", "1"]).unwrap();
+    let wrong = run(&["compare", "--tenant", &id]);
+    assert!(!wrong.status.success());
+    assert!(text(&wrong.stdout).contains("different") && text(&wrong.stderr).contains("tollgate rebuild"));
+    assert!(said(&["rebuild", &id, "--dry-run"]).contains("nothing was done"));
+    said(&["rebuild", &id]);
+    let next = admit(&quota, ids).await;
+    assert_eq!(said(&["compare"]).trim(), "1 tenants, 3 accounts, 0 wrong");
+
+    let request = next.request_id().to_string();
+    assert!(said(&["roll-back", &id, &request, "--reason", "stuck"]).contains("0.25000000 given back"));
+    assert!(text(&run(&["show", "t_nonsense"]).stderr).contains("t_nonsense"));
+    let unknown = run(&["roll-back", &id, &RequestId::generate().to_string(), "--reason", "stuck"]);
+    assert!(text(&unknown.stderr).contains("no freeze of req_"), "{}", text(&unknown.stderr));
+    drop((freeze, next, quota));
 }

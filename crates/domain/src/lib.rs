@@ -8,6 +8,7 @@
 pub mod amount;
 pub mod amount_text;
 pub mod api_key;
+pub mod books;
 pub mod destination;
 pub mod estimate;
 pub mod field;

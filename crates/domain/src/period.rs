@@ -81,6 +81,12 @@ impl Zone {
         self.0.iana_name().unwrap_or("UTC")
     }
 
+    /// The instant at which this zone's calendar and clock show what `other`'s show at `at`.
+    #[must_use]
+    pub fn same_civil_time(&self, other: &Self, at: Timestamp) -> Timestamp {
+        self.instant(other.civil(at))
+    }
+
     fn civil(&self, at: Timestamp) -> DateTime {
         self.0.to_datetime(at)
     }

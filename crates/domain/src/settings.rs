@@ -14,7 +14,7 @@ use crate::limits::{self, Limits};
 use crate::price::Multiplier;
 
 pub use outage::{OutageMode, OutageStep};
-pub use overdraft::{DEFAULT_OVERDRAFT_PERCENT, Overdraft};
+pub use overdraft::{DEFAULT_OVERDRAFT_PERCENT, Overdraft, percent_of};
 
 const PATH: &str = "settings";
 const NAMES: [&str; 11] = [

@@ -56,6 +56,10 @@ pub struct Snapshot {
     pub status: Status,
     /// When the totals change by themselves next, in ms since 1970 (UTC).
     pub valid_until_ms: Option<i64>,
+    /// The version at which grants last ended; 0: never. Requests frozen at a lower version may still use what was left.
+    pub lapse_version: i64,
+    /// What is left of the grants that ended at `lapse_version`: such requests count against it first.
+    pub lapsed: Amount,
 }
 
 /// The four numbers of an account, with what they stand beside.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::address::Ranges;
 use domain::period::{Cycle, PeriodKind, Zone};
 use domain::price::Multiplier;
-use domain::{PeriodLabel, Scope};
+use domain::{Level, PeriodLabel, Scope};
 use jiff::Timestamp;
 use moka::future::Cache;
 use store::Store;
@@ -97,6 +97,17 @@ impl Caller {
             Scope::Project(self.context.project_id, label(self.project_cycle)),
             Scope::Tenant(self.context.tenant_id),
         ]
+    }
+
+    /// When the level's numbers next change by themselves, where its budget has periods; the tenant's grants carry their own ends.
+    #[must_use]
+    pub fn resets_at(&self, level: Level, now: Timestamp) -> Option<Timestamp> {
+        let cycle = match level {
+            Level::Tenant => None,
+            Level::Project => self.project_cycle,
+            Level::Key => self.key_cycle,
+        };
+        cycle.map(|cycle| cycle.current(&self.zone, now).end)
     }
 }
 

@@ -34,7 +34,7 @@ for _, d in ipairs(deletes) do
     redis.call('HDEL', d.freezes, d.rid)
     redis.call('ZREM', KEYS[2], d.member)
     local f = unpack_freeze(packed)
-    for _, key in ipairs(d.accounts) do add_frozen(key, window, -f.amount) end
+    for _, key in ipairs(d.accounts) do add_frozen(key, window, -f.amount, f.version) end
     deleted = deleted + 1
   elseif not packed then
     redis.call('ZREM', KEYS[2], d.member)

@@ -24,7 +24,7 @@ local function decide()
   if not f or f.state ~= 'A' then return { 'GONE' } end
   if want <= f.amount then return { 'EXTENDED', text(f.amount) }, 0 end
   if load then return { 'NEED_LOAD', window, evictions } end
-  local refusal, more = decide_amount(accounts, need - f.amount, want - f.amount)
+  local refusal, more = decide_amount(accounts, need - f.amount, want - f.amount, tonumber(f.version))
   if refusal then return refusal end
   more = math.max(more, 0)
   return { 'EXTENDED', text(f.amount + more) }, more
@@ -36,9 +36,9 @@ if more and more > 0 then
   redis.call('HSET', KEYS[3], rid, pack_freeze(f, f.beat))
 end
 for _, a in ipairs(accounts) do
-  if more then a.frozen = a.present and a.frozen + more or nil end
+  if more and a.present then grow(a, more, tonumber(f.version)) end
   if a.dirty then write_account(a, window, now)
-  elseif more and more > 0 then redis.call('HSET', a.key, 'frozen', text(a.frozen), 'updated_at', text(now)) end
+  elseif more and more > 0 then write_frozen(a, now) end
   if more and a.present then report(reply, a) end
 end
 return reply

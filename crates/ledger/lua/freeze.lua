@@ -5,7 +5,7 @@
 -- KEYS  1 marker, 2 index, 3 the tenant's freezes, 4.. accounts: key, project, tenant
 -- ARGV  1 request, 2 index member, 3 want, 4 need, 5 '1' = priced (an amount of 0 is INVALID), 6 gateway, 7 model, 8 nonce,
 --       9 window that the caller waited out, 10 and 11 ticket (window, evictions), 12 scopes joined by ',', 13.. a snapshot each
--- Returns FROZEN | ALREADY_FROZEN amount, numbers per account; REFUSED account limit available, numbers of it;
+-- Returns FROZEN | ALREADY_FROZEN amount version, numbers per account; REFUSED account limit available, numbers of it;
 --         NEED_LOAD window evictions; RECOVERING window; INACTIVE account status; CONFLICT; INVALID
 local rid, want, need, waited = ARGV[1], amount(ARGV[3]), amount(ARGV[4]), ARGV[9]
 if not want or not need or need < 0 or want < need or (ARGV[5] == '1' and need == 0) then return { 'INVALID' } end
@@ -27,14 +27,14 @@ local function decide()
   if load then return { 'NEED_LOAD', window, evictions } end
   if old then
     if tonumber(old.want) ~= want or tonumber(old.need) ~= need then return { 'CONFLICT' } end
-    return { 'ALREADY_FROZEN', text(old.amount) }
+    return { 'ALREADY_FROZEN', text(old.amount), old.version }
   end
   local refusal, give = decide_amount(accounts, need, want)
   if refusal then return refusal end
   if redis.call('HLEN', KEYS[3]) >= 10000 then
     return report({ 'REFUSED', tostring(#accounts), 'live_freezes', '0' }, accounts[#accounts])
   end
-  return { 'FROZEN', text(give) }, give
+  return { 'FROZEN', text(give), text(accounts[#accounts].version) }, give
 end
 
 local reply, give = decide()
@@ -45,9 +45,9 @@ if give then
   redis.call('ZADD', KEYS[2], text(now), ARGV[2])
 end
 for _, a in ipairs(accounts) do
-  if give then a.frozen = a.frozen + give end
+  if give then grow(a, give, accounts[#accounts].version) end
   if a.dirty then write_account(a, window, now)
-  elseif give then redis.call('HSET', a.key, 'frozen', text(a.frozen), 'updated_at', text(now)) end
+  elseif give then write_frozen(a, now) end
   if reply[1] == 'FROZEN' or reply[1] == 'ALREADY_FROZEN' then report(reply, a) end
 end
 return reply

@@ -41,36 +41,42 @@ local function pack_freeze(f, beat)
     f.gateway, f.model, f.scopes }, '|')
 end
 
--- Sum of the tenant's freezes that touch the scope: what survived of an account that Redis lost.
-local function frozen_sum(freezes, scope)
-  local sum = 0
+-- Sum of the tenant's freezes that touch the scope (what survived of an account that Redis lost), and of those among them
+-- that were frozen at a version below `lapse`.
+local function frozen_sums(freezes, scope, lapse)
+  local sum, old = 0, 0
   for _, s in ipairs(redis.call('HVALS', freezes)) do
     local f = unpack_freeze(s)
-    if string.find(f.scopes .. ',', scope .. ',', 1, true) then sum = sum + f.amount end
+    if string.find(f.scopes .. ',', scope .. ',', 1, true) then
+      sum = sum + f.amount
+      if tonumber(f.version) < lapse then old = old + f.amount end
+    end
   end
-  return sum
+  return sum, old
 end
 
 local function read_account(key, scope, window)
   local v = redis.call('HMGET', key, 'window', 'trusted', 'incarnation', 'version', 'total', 'credit', 'limit', 'used',
-    'frozen', 'status', 'valid_until')
+    'frozen', 'status', 'valid_until', 'lapse_version', 'lapsed', 'old')
   local a = { key = key, scope = scope, present = v[1] == window }
   if a.present then
     a.trusted, a.incarnation, a.version = v[2] == '1', tonumber(v[3]), tonumber(v[4])
     a.total, a.credit, a.limit, a.used, a.frozen = v[5], v[6], v[7], tonumber(v[8]), tonumber(v[9])
     a.status, a.valid_until = v[10], v[11]
+    a.lapse_version, a.lapsed, a.old = tonumber(v[12]) or 0, tonumber(v[13]) or 0, tonumber(v[14]) or 0
   end
   return a
 end
 
--- A snapshot is nine arguments from `at`: scope, incarnation, version, total, credit, limit, used, status, valid_until
--- ('' = none). Only the scope is set where the caller has no snapshot. nil: not valid.
-local SNAPSHOT = 9
+-- A snapshot is eleven arguments from `at`: scope, incarnation, version, total, credit, limit, used, status, valid_until
+-- ('' = none), lapse_version, lapsed. Only the scope is set where the caller has no snapshot. nil: not valid.
+local SNAPSHOT = 11
 local function read_snapshot(at)
   local s = { scope = ARGV[at], incarnation = amount(ARGV[at + 1]), version = amount(ARGV[at + 2]), total = ARGV[at + 3],
-    credit = ARGV[at + 4], limit = ARGV[at + 5], used = amount(ARGV[at + 6]), status = ARGV[at + 7], valid_until = ARGV[at + 8] }
+    credit = ARGV[at + 4], limit = ARGV[at + 5], used = amount(ARGV[at + 6]), status = ARGV[at + 7], valid_until = ARGV[at + 8],
+    lapse_version = amount(ARGV[at + 9]), lapsed = amount(ARGV[at + 10]) }
   if ARGV[at + 2] == '' then return { scope = s.scope } end
-  if not (s.incarnation and s.version and s.used and s.status) then return nil end
+  if not (s.incarnation and s.version and s.used and s.status and s.lapse_version and s.lapsed) then return nil end
   if s.limit ~= '' and not amount(s.limit) or s.total ~= '' and not amount(s.total) or not amount(s.credit) then return nil end
   return s
 end
@@ -85,9 +91,14 @@ local function install(a, s, freezes, ticket)
   if not s.version then return end
   local take = not a.present or older(a, s)
   if not a.present then
-    a.present, a.trusted, a.frozen, a.dirty = true, false, frozen_sum(freezes, a.scope), true
+    a.present, a.trusted, a.dirty = true, false, true
+    a.frozen, a.old = frozen_sums(freezes, a.scope, s.lapse_version)
+  elseif take and a.lapse_version ~= s.lapse_version then
+    local _, old = frozen_sums(freezes, a.scope, s.lapse_version)
+    a.old = old
   end
   if take then
+    a.lapse_version, a.lapsed = s.lapse_version, s.lapsed
     a.incarnation, a.version, a.total, a.credit, a.limit, a.used = s.incarnation, s.version, s.total, s.credit, s.limit, s.used
     a.status, a.valid_until, a.dirty = s.status, s.valid_until, true
   end
@@ -99,7 +110,8 @@ end
 local function write_account(a, window, now)
   redis.call('HSET', a.key, 'window', window, 'trusted', a.trusted and '1' or '0', 'incarnation', text(a.incarnation),
     'version', text(a.version), 'total', a.total, 'credit', a.credit, 'limit', a.limit, 'used', text(a.used),
-    'frozen', text(a.frozen), 'status', a.status, 'valid_until', a.valid_until, 'updated_at', text(now))
+    'frozen', text(a.frozen), 'status', a.status, 'valid_until', a.valid_until, 'lapse_version', text(a.lapse_version),
+    'lapsed', text(a.lapsed), 'old', text(a.old), 'updated_at', text(now))
 end
 
 -- Appends the account's numbers to a reply: total, credit, limit, used, frozen, version, valid_until, status.
@@ -110,17 +122,32 @@ local function report(reply, a)
   return reply
 end
 
--- What the account can still set aside; nil = no limit.
-local function available(a)
+-- What the account can still set aside; nil = no limit. Freezes older than the last lapse (`old`) count against what lapsed
+-- first; only a freeze of their age (`version`) may set aside more of that.
+local function available(a, version)
   if a.limit == '' then return nil end
-  return tonumber(a.limit) - a.used - a.frozen
+  local left = tonumber(a.limit) - a.used - a.frozen + math.min(a.old, a.lapsed)
+  if version and version < a.lapse_version then left = left + math.max(a.lapsed - a.old, 0) end
+  return left
+end
+
+-- Adds `more`, frozen at `version`, to an account that was read; write_frozen writes.
+local function grow(a, more, version)
+  a.frozen = a.frozen + more
+  if version < a.lapse_version then a.old = a.old + more end
+end
+
+local function write_frozen(a, now)
+  redis.call('HSET', a.key, 'frozen', text(a.frozen), 'old', text(a.old), 'updated_at', text(now))
 end
 
 -- Adds to `frozen` of an account that Redis holds in this window. One that it does not hold sums its freezes when it is installed.
-local function add_frozen(key, window, delta)
+local function add_frozen(key, window, delta, version)
   if delta == 0 then return end
-  local v = redis.call('HMGET', key, 'window', 'frozen')
-  if v[1] == window then redis.call('HSET', key, 'frozen', text(tonumber(v[2]) + delta)) end
+  local v = redis.call('HMGET', key, 'window', 'frozen', 'lapse_version', 'old')
+  if v[1] ~= window then return end
+  redis.call('HSET', key, 'frozen', text(tonumber(v[2]) + delta))
+  if tonumber(version) < (tonumber(v[3]) or 0) then redis.call('HSET', key, 'old', text((tonumber(v[4]) or 0) + delta)) end
 end
 
 -- The accounts KEYS[4..], with the snapshots from ARGV[first] on installed (the tenant's freezes are KEYS[3]).
@@ -147,13 +174,13 @@ local function read_snapshots(first)
   return snapshots
 end
 
--- The first refusal over the accounts in order (status before amount), or how much of `want` more they allow, at least `need` more.
-local function decide_amount(accounts, need, want)
+-- The first refusal over the accounts in order (status before amount), or how much of `want` more they allow, at least `need` more; `version`: of the freeze that grows.
+local function decide_amount(accounts, need, want, version)
   for i, a in ipairs(accounts) do
     if a.status ~= 'active' then return { 'INACTIVE', tostring(i), a.status } end
   end
   for i, a in ipairs(accounts) do
-    local left = available(a)
+    local left = available(a, version)
     if left and left < need then return report({ 'REFUSED', tostring(i), 'quota', text(left) }, a) end
     if left and left < want then want = left end
   end
@@ -179,9 +206,10 @@ local function read_items()
   return items
 end
 
--- Writes one item over `old`, and what it sets aside more or less into its accounts.
+-- Writes one item over `old` (whose version stays: it decides what the freeze counts against), and what it sets aside more or less into its accounts.
 local function put_item(item, old, window, now)
+  if old then item.version = old.version end
   redis.call('HSET', item.freezes, item.rid, pack_freeze(item, now))
   redis.call('ZADD', KEYS[2], text(now), item.member)
-  for _, key in ipairs(item.accounts) do add_frozen(key, window, item.amount - (old and old.amount or 0)) end
+  for _, key in ipairs(item.accounts) do add_frozen(key, window, item.amount - (old and old.amount or 0), item.version) end
 end

@@ -6,7 +6,7 @@ use domain::{FreezeEntry, Snapshot};
 
 use crate::keys;
 
-/// A snapshot as nine arguments; see `read_snapshot` in the prelude.
+/// A snapshot as eleven arguments; see `read_snapshot` in the prelude.
 pub fn push_snapshot(args: &mut Vec<String>, snapshot: &Snapshot) {
     let optional = |value: Option<i64>| value.map_or_else(String::new, |value| value.to_string());
     args.push(snapshot.scope.to_string());
@@ -18,12 +18,14 @@ pub fn push_snapshot(args: &mut Vec<String>, snapshot: &Snapshot) {
     args.push(snapshot.used.to_string());
     args.push(snapshot.status.as_str().to_owned());
     args.push(optional(snapshot.valid_until_ms));
+    args.push(snapshot.lapse_version.to_string());
+    args.push(snapshot.lapsed.to_string());
 }
 
 /// Only the scope, for a caller without a snapshot.
 pub fn push_no_snapshot(args: &mut Vec<String>, scope: &domain::Scope) {
     args.push(scope.to_string());
-    args.extend(std::iter::repeat_n(String::new(), 8));
+    args.extend(std::iter::repeat_n(String::new(), 10));
 }
 
 /// The keys of a batch, each once; arguments name them by their number (from 1).

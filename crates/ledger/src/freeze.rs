@@ -71,6 +71,8 @@ pub enum FreezeOutcome {
     Frozen {
         /// How much.
         amount: Amount,
+        /// Version of the tenant's account when it was set aside.
+        version: i64,
         /// Key, project, tenant after it.
         numbers: Vec<Numbers>,
         /// True where this call found its own earlier success.
@@ -122,8 +124,9 @@ impl Ledger {
         match code.as_str() {
             "FROZEN" | "ALREADY_FROZEN" => {
                 let amount = reply.amount()?;
+                let version = reply.integer()?;
                 let numbers = call.scopes.iter().map(|scope| reply.numbers(scope)).collect::<Result<_, _>>()?;
-                Ok(FreezeOutcome::Frozen { amount, numbers, again: code == "ALREADY_FROZEN", age })
+                Ok(FreezeOutcome::Frozen { amount, version, numbers, again: code == "ALREADY_FROZEN", age })
             }
             "REFUSED" => refused(&mut reply, call.scopes).map(FreezeOutcome::Refused),
             "NEED_LOAD" => Ok(FreezeOutcome::NeedLoad(Ticket { window: reply.word()?, evictions: reply.word()? })),

@@ -31,6 +31,15 @@ impl Ledger {
 }
 
 impl Ledger {
+    /// Starts a new recovery window of `shard` at the next contact: no account of it is believed until it is loaded again.
+    /// Deletes nothing but the marker: live freezes stay, and count again when their accounts are loaded.
+    ///
+    /// # Errors
+    /// Why Redis did not answer.
+    pub async fn renew_window(&self, shard: Shard) -> Result<(), LedgerError> {
+        Ok(redis::cmd("DEL").arg(keys::marker(shard)).query_async(&mut self.connection.clone()).await?)
+    }
+
     /// Those of `shards` that are not open in the present generation, in one pipeline. Changes nothing.
     ///
     /// # Errors

@@ -48,6 +48,7 @@ scripts! {
     SETTLE = "settle";
     CONFIRM = "confirm";
     INSTALL = "install";
+    LOWER = "lower";
     OPEN = "open";
     READ = "read";
 }

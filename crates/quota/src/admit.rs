@@ -139,14 +139,15 @@ impl Quota {
                 attempt.unknown = true;
                 Ok(None)
             }
-            FreezeOutcome::Frozen { amount, numbers, .. } => {
-                let freeze = self.register(ask, amount, numbers, sent);
+            FreezeOutcome::Frozen { amount, version, numbers, .. } => {
+                let freeze = self.register(ask, amount, version, numbers, sent);
                 Ok(Some(Admission::Admitted(freeze)))
             }
             FreezeOutcome::Refused(refused) => Ok(Some(Admission::Refused(refused.into()))),
             FreezeOutcome::Inactive { scope, status } => Ok(Some(Admission::Inactive { level: scope.level(), status })),
             FreezeOutcome::NeedLoad(ticket) => {
-                attempt.load = Some(shared.load(ticket, ask.tenant_id, &ask.scopes).await?);
+                let load = shared.load(ticket, ask.tenant_id, &ask.scopes, attempt.load.as_ref()).await?;
+                attempt.load = Some(load);
                 Ok(None)
             }
             FreezeOutcome::Recovering(window) => {
@@ -164,8 +165,7 @@ impl Quota {
         }
     }
 
-    fn register(&self, ask: &Ask, amount: Amount, numbers: Vec<Numbers>, sent: Instant) -> Freeze {
-        let version = numbers.last().map_or(0, |numbers| numbers.version);
+    fn register(&self, ask: &Ask, amount: Amount, version: i64, numbers: Vec<Numbers>, sent: Instant) -> Freeze {
         let live = self.shared.live.insert(Live::new(NewLive {
             request_id: ask.request_id,
             tenant_id: ask.tenant_id,
@@ -209,6 +209,7 @@ impl Shared {
             outcome: Outcome::RolledBack,
             amount: Amount::ZERO,
             frozen: Amount::ZERO,
+            version: i64::MAX,
             record: empty_record(ask),
         };
         self.recorder.push(Job { row, live: None, done: None });

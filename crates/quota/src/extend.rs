@@ -56,7 +56,7 @@ impl Freeze {
                 ExtendOutcome::Inactive { .. } => return Extension::Inactive,
                 ExtendOutcome::Invalid => return Extension::Unavailable,
                 ExtendOutcome::NeedLoad(ticket) => {
-                    match shared.load(ticket, self.live.tenant_id, &self.live.scopes).await {
+                    match shared.load(ticket, self.live.tenant_id, &self.live.scopes, load.as_ref()).await {
                         Ok(loaded) => load = Some(loaded),
                         Err(Unavailable::Store(error)) if error.is_transient() => {
                             tokio::time::sleep(Duration::from_millis(50)).await

@@ -93,6 +93,7 @@ impl Freeze {
             outcome,
             amount,
             frozen,
+            version: self.live.version,
             record,
         };
         let (done, receiver) = oneshot::channel();

@@ -8,11 +8,13 @@
 
 mod admit;
 mod beat;
+pub mod books;
 mod config;
 mod extend;
 mod freeze;
 mod live;
 mod load;
+mod lower;
 pub mod outcomes;
 mod push;
 mod recorder;
@@ -32,6 +34,8 @@ pub use config::Config;
 pub use domain::Numbers;
 pub use extend::Extension;
 pub use freeze::{Freeze, Pending};
+pub use ledger::{AccountState, Found};
+pub use lower::Lowered;
 pub use push::Pushed;
 
 /// Why quota can't be decided now. The caller answers 503; nothing was charged.

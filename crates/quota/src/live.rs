@@ -23,7 +23,8 @@ pub(crate) struct Live {
     want: Amount,
     need: Amount,
     created_ms: i64,
-    version: i64,
+    /// Of the tenant's account at the freeze.
+    pub version: i64,
     model: String,
     amount: AtomicI64,
     progress: AtomicI64,

@@ -4,26 +4,38 @@ use std::time::Duration;
 
 use domain::{Scope, Snapshot, TenantId};
 use ledger::{Load, Ticket};
+use store::load::Loaded;
 
 use crate::{Shared, Unavailable};
 
+/// One wait for Postgres' clock at most; then the ledger is asked again.
+const WAIT_AT_MOST: Duration = Duration::from_millis(500);
+
 impl Shared {
-    /// Snapshots for `ticket`, read from the primary after it was given. Where an instant has passed by Redis' clock but not yet
-    /// by Postgres', waits for Postgres.
+    /// Snapshots for `ticket`, read from the primary after it was given, with what was due applied. `before`: what the last call
+    /// brought. Where the ledger asks again with the same ticket though nothing has changed, the totals are over by Redis' clock
+    /// and not yet by Postgres': then this waits for Postgres first.
     pub(crate) async fn load(
         &self,
         ticket: Ticket,
         tenant_id: TenantId,
         scopes: &[Scope],
+        before: Option<&Load>,
     ) -> Result<Load, Unavailable> {
-        let mut connection = self.store.acquire().await?;
-        let loaded = store::load::load(&mut connection, tenant_id, scopes).await?;
-        if let Some(wait_ms) = loaded.wait_ms.filter(|wait_ms| *wait_ms <= 2_000) {
-            tokio::time::sleep(Duration::from_millis(wait_ms.unsigned_abs())).await;
-            let loaded = store::load::load(&mut connection, tenant_id, scopes).await?;
-            return Ok(Load { ticket, snapshots: loaded.snapshots });
+        let mut loaded = self.loaded(tenant_id, scopes).await?;
+        let is_asked_again =
+            before.is_some_and(|before| before.ticket == ticket && before.snapshots == loaded.snapshots);
+        if let Some(wait_ms) = loaded.wait_ms.filter(|_| is_asked_again) {
+            tokio::time::sleep(Duration::from_millis(wait_ms.unsigned_abs()).min(WAIT_AT_MOST)).await;
+            loaded = self.loaded(tenant_id, scopes).await?;
         }
         Ok(Load { ticket, snapshots: loaded.snapshots })
+    }
+
+    /// No connection is held while it waits.
+    async fn loaded(&self, tenant_id: TenantId, scopes: &[Scope]) -> Result<Loaded, Unavailable> {
+        let mut connection = self.store.acquire().await?;
+        Ok(store::load::load(&mut connection, tenant_id, scopes).await?)
     }
 
     /// Snapshots of accounts as they are, without applying what is due.

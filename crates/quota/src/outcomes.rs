@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use domain::{FreezeEntry, Shard, Snapshot, TenantId};
+use domain::record::{Outcome, UsageRecord};
+use domain::usage::Usage;
+use domain::{Amount, FreezeEntry, Scope, Shard, Snapshot, TenantId};
 use ledger::{Delete, Ledger, LedgerError};
 use store::Store;
 use store::record::{OutcomeRow, Recorded};
@@ -35,6 +37,50 @@ pub async fn record(store: &Store, rows: &[OutcomeRow]) -> Result<Recorded, stor
     let recorded = store::record::record(&mut transaction, rows).await?;
     transaction.commit().await.map_err(store::Error::from)?;
     Ok(recorded)
+}
+
+/// The outcome of a freeze of which only Redis' entry is known. `None` where the entry names no key or no project.
+#[must_use]
+pub fn of_freeze(entry: &FreezeEntry, outcome: Outcome, amount: Amount) -> Option<OutcomeRow> {
+    let (mut key_id, mut project_id) = (None, None);
+    for scope in &entry.scopes {
+        match scope {
+            Scope::Key(id, _) => key_id = Some(*id),
+            Scope::Project(id, _) => project_id = Some(*id),
+            Scope::Tenant(_) => {}
+        }
+    }
+    let record = UsageRecord {
+        request_id: entry.request_id,
+        client_request_id: None,
+        tenant_id: entry.tenant_id,
+        project_id: project_id?,
+        key_id: key_id?,
+        model: entry.model.clone(),
+        served_model: None,
+        estimate: entry.want,
+        frozen: entry.amount,
+        extensions: 0,
+        usage: Usage::default(),
+        attempts: Vec::new(),
+        upstream_status: None,
+        estimated: true,
+        overrun: false,
+        started_at: None,
+        frozen_at: None,
+        first_byte_at: None,
+        ended_at: None,
+    };
+    Some(OutcomeRow {
+        request_id: entry.request_id,
+        tenant_id: entry.tenant_id,
+        scopes: entry.scopes.clone(),
+        outcome,
+        amount,
+        frozen: entry.amount,
+        version: entry.version,
+        record,
+    })
 }
 
 /// The freezes of the rows, to be deleted as they are.

@@ -18,7 +18,7 @@ use tracing::{info, warn};
 use crate::deliver::Delivery;
 use crate::sweep::Sweeper;
 use crate::windows::Windows;
-use crate::{Config, due, push};
+use crate::{Config, changes, due, push};
 
 /// Runs until SIGTERM or SIGINT.
 ///
@@ -97,6 +97,7 @@ async fn lead(
         if due_at.elapsed() >= Duration::from_secs(1).min(config.lease() / 4) {
             due_at = Instant::now();
             report("due", due::pass(ledger, store).await);
+            report("changes", changes::pass(ledger, store).await);
         }
         if pushed_at.elapsed() >= Duration::from_secs(3) {
             pushed_at = Instant::now();

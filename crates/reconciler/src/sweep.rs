@@ -8,9 +8,8 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use domain::record::{Outcome, UsageRecord};
-use domain::usage::Usage;
-use domain::{Amount, FreezeState, RequestId, Scope, Shard};
+use domain::record::Outcome;
+use domain::{Amount, FreezeState, RequestId, Shard};
 use ledger::{Delete, Found, Ledger};
 use quota::outcomes;
 use store::Store;
@@ -134,49 +133,12 @@ impl Sweeper {
 
     fn outcome(&self, found: &Found) -> Option<OutcomeRow> {
         let entry = &found.entry;
-        let (mut key_id, mut project_id) = (None, None);
-        for scope in &entry.scopes {
-            match scope {
-                Scope::Key(id, _) => key_id = Some(*id),
-                Scope::Project(id, _) => project_id = Some(*id),
-                Scope::Tenant(_) => {}
-            }
-        }
         let checkpoint =
             self.gateways.get(&entry.gateway).and_then(|gateway| gateway.checkpoints.get(&entry.request_id)).copied();
         let (outcome, amount) = match entry.state {
             FreezeState::Settled => (Outcome::Final, entry.amount),
             FreezeState::Active => (Outcome::Expired, entry.progress.max(checkpoint.unwrap_or(Amount::ZERO))),
         };
-        let record = UsageRecord {
-            request_id: entry.request_id,
-            client_request_id: None,
-            tenant_id: entry.tenant_id,
-            project_id: project_id?,
-            key_id: key_id?,
-            model: entry.model.clone(),
-            served_model: None,
-            estimate: entry.want,
-            frozen: entry.amount,
-            extensions: 0,
-            usage: Usage::default(),
-            attempts: Vec::new(),
-            upstream_status: None,
-            estimated: true,
-            overrun: false,
-            started_at: None,
-            frozen_at: None,
-            first_byte_at: None,
-            ended_at: None,
-        };
-        Some(OutcomeRow {
-            request_id: entry.request_id,
-            tenant_id: entry.tenant_id,
-            scopes: entry.scopes.clone(),
-            outcome,
-            amount,
-            frozen: entry.amount,
-            record,
-        })
+        outcomes::of_freeze(entry, outcome, amount)
     }
 }

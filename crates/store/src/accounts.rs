@@ -1,9 +1,10 @@
 //! Accounts: the sums of each scope, kept in the transactions that write the rows.
 
+use domain::settings::percent_of;
 use domain::{Amount, Scope, Snapshot, Status, TenantId};
 use sqlx::PgConnection;
 
-use crate::Error;
+use crate::{Error, thresholds};
 
 /// An account to be opened.
 #[derive(Debug, Clone)]
@@ -18,6 +19,8 @@ pub struct NewAccount {
     pub credit_limit: Amount,
     /// Overdraft.
     pub overdraft_limit: Amount,
+    /// Overdraft as percent of the total; it then takes the place of `overdraft_limit`.
+    pub overdraft_percent: Option<u32>,
 }
 
 /// A row of `accounts` beside the incarnation, as the queries below read it.
@@ -31,6 +34,10 @@ pub(crate) struct Row {
     pub used: i64,
     pub status: String,
     pub valid_until_ms: Option<i64>,
+    pub overdraft_percent: Option<i16>,
+    pub pending_decrease: i64,
+    pub lapse_version: i64,
+    pub lapsed_amount: i64,
 }
 
 impl Row {
@@ -38,17 +45,27 @@ impl Row {
         let amount = |units: i64, what| Amount::new(units).map_err(|error| Error::corrupt(what, error));
         let total = self.total.map(|units| amount(units, "accounts.total")).transpose()?;
         let credit_limit = amount(self.credit_limit, "accounts.credit_limit")?;
-        let overdraft_limit = amount(self.overdraft_limit, "accounts.overdraft_limit")?;
+        let overdraft_limit = match (self.overdraft_percent, total) {
+            // Of the total as a pending decrease leaves it: what is admitted meanwhile fits when it is committed.
+            (Some(percent), Some(total)) => {
+                let lowered = amount(total.units() - self.pending_decrease, "accounts.pending_decrease")?;
+                percent_of(lowered, u32::try_from(percent).unwrap_or_default())
+            }
+            _ => amount(self.overdraft_limit, "accounts.overdraft_limit")?,
+        };
+        let beyond = amount(credit_limit.units() - self.pending_decrease, "accounts.pending_decrease")?;
         Ok(Snapshot {
             scope: self.scope.parse().map_err(|error| Error::corrupt("accounts.scope", error))?,
             incarnation: self.incarnation,
             version: self.version,
             total,
             credit_limit,
-            limit: total.map(|total| total.saturating_add(credit_limit).saturating_add(overdraft_limit)),
+            limit: total.map(|total| total.saturating_add(overdraft_limit).saturating_add(beyond)),
             used: amount(self.used, "accounts.used")?,
             status: Status::parse(&self.status).ok_or_else(|| Error::corrupt("accounts.status", &self.status))?,
             valid_until_ms: self.valid_until_ms,
+            lapse_version: self.lapse_version,
+            lapsed: amount(self.lapsed_amount, "accounts.lapsed_amount")?,
         })
     }
 }
@@ -59,14 +76,15 @@ impl Row {
 /// What Postgres refused.
 pub async fn create(conn: &mut PgConnection, account: &NewAccount) -> Result<(), Error> {
     sqlx::query!(
-        "INSERT INTO accounts (scope, tenant_id, level, total, credit_limit, overdraft_limit)
-         VALUES ($1, $2, $3, $4::bigint, $5::bigint, $6::bigint) ON CONFLICT (scope) DO NOTHING",
+        "INSERT INTO accounts (scope, tenant_id, level, total, credit_limit, overdraft_limit, overdraft_percent)
+         VALUES ($1, $2, $3, $4::bigint, $5::bigint, $6::bigint, $7) ON CONFLICT (scope) DO NOTHING",
         account.scope.to_string(),
         account.tenant_id.uuid(),
         account.scope.level().as_str(),
         account.total.map(Amount::units),
         account.credit_limit.units(),
         account.overdraft_limit.units(),
+        account.overdraft_percent.map(stored_percent).transpose()?,
     )
     .execute(conn)
     .await?;
@@ -83,7 +101,8 @@ pub async fn snapshots(conn: &mut PgConnection, scopes: &[Scope]) -> Result<Vec<
         Row,
         r#"SELECT scope, i.incarnation, version, total AS "total: i64", credit_limit AS "credit_limit!: i64",
                   overdraft_limit AS "overdraft_limit!: i64", used AS "used!: i64", status,
-                  (extract(epoch FROM valid_until) * 1000)::bigint AS valid_until_ms
+                  ceil(extract(epoch FROM valid_until) * 1000)::bigint AS valid_until_ms, overdraft_percent,
+                  pending_decrease AS "pending_decrease!: i64", lapse_version, lapsed_amount AS "lapsed_amount!: i64"
            FROM accounts, ledger_incarnation i WHERE scope = ANY($1) ORDER BY scope"#,
         &names
     )
@@ -102,7 +121,8 @@ pub async fn lock(conn: &mut PgConnection, scopes: &[Scope]) -> Result<Vec<Snaps
         Row,
         r#"SELECT scope, (SELECT incarnation FROM ledger_incarnation) AS "incarnation!", version, total AS "total: i64",
                   credit_limit AS "credit_limit!: i64", overdraft_limit AS "overdraft_limit!: i64", used AS "used!: i64", status,
-                  (extract(epoch FROM valid_until) * 1000)::bigint AS valid_until_ms
+                  ceil(extract(epoch FROM valid_until) * 1000)::bigint AS valid_until_ms, overdraft_percent,
+                  pending_decrease AS "pending_decrease!: i64", lapse_version, lapsed_amount AS "lapsed_amount!: i64"
            FROM accounts WHERE scope = ANY($1) ORDER BY scope FOR UPDATE"#,
         &names
     )
@@ -123,7 +143,8 @@ pub async fn changed_since(
     let rows = sqlx::query!(
         r#"SELECT tenant_id, scope, (SELECT incarnation FROM ledger_incarnation) AS "incarnation!", version,
                   total AS "total: i64", credit_limit AS "credit_limit!: i64", overdraft_limit AS "overdraft_limit!: i64",
-                  used AS "used!: i64", status, (extract(epoch FROM valid_until) * 1000)::bigint AS valid_until_ms
+                  used AS "used!: i64", status, ceil(extract(epoch FROM valid_until) * 1000)::bigint AS valid_until_ms, overdraft_percent,
+                  pending_decrease AS "pending_decrease!: i64", lapse_version, lapsed_amount AS "lapsed_amount!: i64"
            FROM accounts WHERE updated_at >= to_timestamp($1::bigint / 1000.0) ORDER BY updated_at LIMIT $2"#,
         since_ms,
         limit
@@ -142,6 +163,10 @@ pub async fn changed_since(
                 used: row.used,
                 status: row.status,
                 valid_until_ms: row.valid_until_ms,
+                overdraft_percent: row.overdraft_percent,
+                pending_decrease: row.pending_decrease,
+                lapse_version: row.lapse_version,
+                lapsed_amount: row.lapsed_amount,
             };
             Ok((TenantId::from_uuid(row.tenant_id), snapshot.snapshot()?))
         })
@@ -155,8 +180,8 @@ pub struct Change {
     pub status: Option<Status>,
     /// Credit line.
     pub credit_limit: Option<Amount>,
-    /// Overdraft.
-    pub overdraft_limit: Option<Amount>,
+    /// Overdraft, with the percent of the total that takes its place.
+    pub overdraft_limit: Option<(Amount, Option<u32>)>,
     /// The budget of a project or key (`Some(None)`: no limit). A tenant's total follows from its grants alone.
     pub budget: Option<Option<Amount>>,
 }
@@ -166,24 +191,37 @@ pub struct Change {
 /// # Errors
 /// `NotFound` without an account; what Postgres refused.
 pub async fn change(conn: &mut PgConnection, scope: &Scope, change: &Change) -> Result<Snapshot, Error> {
+    let percent = change.overdraft_limit.and_then(|(_, percent)| percent).map(stored_percent).transpose()?;
     let row = sqlx::query_as!(
         Row,
         r#"UPDATE accounts SET version = version + 1, updated_at = clock_timestamp(),
                   status = coalesce($2, status), credit_limit = coalesce($3::bigint, credit_limit),
                   overdraft_limit = coalesce($4::bigint, overdraft_limit),
+                  overdraft_percent = CASE WHEN $4::bigint IS NULL THEN overdraft_percent ELSE $7 END,
                   total = CASE WHEN $5 AND level <> 'tenant' THEN $6::bigint ELSE total END
            WHERE scope = $1
            RETURNING scope, (SELECT incarnation FROM ledger_incarnation) AS "incarnation!", version, total AS "total: i64",
                   credit_limit AS "credit_limit!: i64", overdraft_limit AS "overdraft_limit!: i64", used AS "used!: i64", status,
-                  (extract(epoch FROM valid_until) * 1000)::bigint AS valid_until_ms"#,
+                  ceil(extract(epoch FROM valid_until) * 1000)::bigint AS valid_until_ms, overdraft_percent,
+                  pending_decrease AS "pending_decrease!: i64", lapse_version, lapsed_amount AS "lapsed_amount!: i64""#,
         scope.to_string(),
         change.status.map(Status::as_str),
         change.credit_limit.map(Amount::units),
-        change.overdraft_limit.map(Amount::units),
+        change.overdraft_limit.map(|(limit, _)| limit.units()),
         change.budget.is_some(),
         change.budget.flatten().map(Amount::units),
+        percent,
     )
-    .fetch_optional(conn)
+    .fetch_optional(&mut *conn)
     .await?;
-    row.ok_or(Error::NotFound)?.snapshot()
+    let snapshot = row.ok_or(Error::NotFound)?.snapshot()?;
+    if change.budget.is_some() {
+        thresholds::arm(conn, &scope.to_string()).await?;
+        thresholds::cross(conn, &[scope.to_string()]).await?;
+    }
+    Ok(snapshot)
+}
+
+fn stored_percent(percent: u32) -> Result<i16, Error> {
+    i16::try_from(percent).map_err(|why| Error::corrupt("accounts.overdraft_percent", why))
 }

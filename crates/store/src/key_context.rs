@@ -37,6 +37,8 @@ pub struct KeyContext {
     pub expires_at: Option<OffsetDateTime>,
     /// The tenant has neither credit line nor overdraft, by its own wish.
     pub hard_stop: bool,
+    /// Percent used at which the tenant is warned, ascending.
+    pub thresholds: Vec<u32>,
     /// The key's budget in each period; none without one.
     pub key_budget: Option<Amount>,
     /// The project's budget in each period.
@@ -62,6 +64,7 @@ struct Row {
     safety_factor: Option<String>,
     expires_at: Option<OffsetDateTime>,
     hard_stop: bool,
+    thresholds: serde_json::Value,
     key_budget: Option<i64>,
     project_budget: Option<i64>,
     key_budget_period: Option<String>,
@@ -79,6 +82,7 @@ pub async fn find(conn: &mut PgConnection, secret_hash: &[u8]) -> Result<Option<
                   t.status AS tenant_status, t.unit, t.time_zone, t.multiplier::text AS "multiplier!", k.models, k.ip_ranges,
                   k.safety_factor::text AS safety_factor, k.expires_at,
                   coalesce(t.settings ->> 'hard_stop' = 'true', false) AS "hard_stop!",
+                  coalesce(t.settings -> 'thresholds', '[90, 100]'::jsonb) AS "thresholds!",
                   k.budget_amount AS "key_budget: i64", p.budget_amount AS "project_budget: i64",
                   k.budget_period AS key_budget_period, p.budget_period AS project_budget_period
            FROM api_keys k JOIN projects p ON p.id = k.project_id JOIN tenants t ON t.id = k.tenant_id
@@ -107,6 +111,8 @@ impl Row {
             safety_factor: self.safety_factor,
             expires_at: self.expires_at,
             hard_stop: self.hard_stop,
+            thresholds: serde_json::from_value(self.thresholds)
+                .map_err(|why| Error::corrupt("tenants.settings.thresholds", why))?,
             key_budget: budget("api_keys.budget_amount", self.key_budget)?,
             project_budget: budget("projects.budget_amount", self.project_budget)?,
             key_budget_period: self.key_budget_period,

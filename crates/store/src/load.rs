@@ -1,16 +1,24 @@
 //! The load transaction: opens accounts that are not there yet, applies what is due at this instant, returns snapshots.
 
+use domain::grant::{Change, GrantKind, GrantStatus};
 use domain::{GrantId, Scope, Snapshot, TenantId};
 use sqlx::{Connection, PgConnection};
 
-use crate::{Error, accounts, grants};
+use crate::grants::NewGrant;
+use crate::grants::book::Book;
+use crate::plans::StoredPlan;
+use crate::{Error, accounts, instant, plans};
+
+/// Who makes the changes that time makes.
+const CLOCK: &str = "clock";
 
 /// What a load found.
 #[derive(Debug, Clone)]
 pub struct Loaded {
     /// One per scope, in the order asked for.
     pub snapshots: Vec<Snapshot>,
-    /// Set where `valid_until` has passed by Redis' clock but not by Postgres': wait this long and load again, ms.
+    /// How long until totals change by themselves next, by Postgres' clock, in ms. Where that instant has passed by Redis'
+    /// clock already, wait this long and load again.
     pub wait_ms: Option<i64>,
 }
 
@@ -73,33 +81,63 @@ async fn open(conn: &mut PgConnection, tenant_id: TenantId, scope: &Scope) -> Re
     if opened.rows_affected() == 0 { Err(Error::NotFound) } else { Ok(()) }
 }
 
-/// Applies what the clock has made due on a tenant's account: grants that ended lapse, grants that begin are put in force.
-/// Under the account's lock, so that however many callers find it due it happens once.
+/// Applies what the clock has made due on a tenant's account: grants that ended lapse, grants that begin are put in force,
+/// the plan renews, each period that was missed included. Under the account's lock, so that however many callers find it due
+/// it happens once; by Postgres' clock, one version for all of it.
 ///
 /// # Errors
-/// What Postgres refused.
+/// What Postgres refused, or a stored value that can't be read.
 pub async fn apply_due(conn: &mut PgConnection, tenant_id: TenantId) -> Result<Option<Snapshot>, Error> {
-    let scope = Scope::Tenant(tenant_id);
-    let Some(before) = accounts::lock(conn, std::slice::from_ref(&scope)).await?.into_iter().next() else {
-        return Ok(None);
-    };
-    if before.valid_until_ms.is_none_or(|until| until > i64::MAX - 1)
-        || before.valid_until_ms > Some(now_ms(conn).await?)
-    {
+    let mut book = Book::open(conn, tenant_id).await?;
+    let mut plan = plans::read(conn, tenant_id).await?;
+    let (now, mut is_changed) = (book.now, false);
+    loop {
+        let due = domain::grant::due(&book.balances(), plan.as_ref().map(|stored| &stored.plan), now);
+        if due.changes.is_empty() {
+            break;
+        }
+        is_changed = true;
+        for change in &due.changes {
+            apply(&mut book, plan.as_ref(), &change.change)?;
+        }
+        if let (Some(stored), Some(renews_at)) = (&mut plan, due.renews_at) {
+            stored.plan.renews_at = renews_at;
+        }
+        if due.valid_until.is_none_or(|until| until > now) {
+            break;
+        }
+    }
+    if !is_changed {
         return Ok(None);
     }
-    lapse(conn, tenant_id, before.version + 1).await?;
-    let starting = sqlx::query_scalar!(
-        "SELECT grant_id FROM grant_balances WHERE tenant_id = $1 AND status = 'pending' AND starts_at <= clock_timestamp()
-         ORDER BY starts_at, grant_id",
-        tenant_id.uuid()
-    )
-    .fetch_all(&mut *conn)
-    .await?;
-    for grant in starting {
-        grants::start(conn, GrantId::from_uuid(grant), "clock").await?;
+    if let Some(stored) = plan {
+        plans::advance(conn, tenant_id, stored.plan.renews_at).await?;
     }
-    grants::bump(conn, tenant_id).await.map(Some)
+    book.close(conn, CLOCK, "").await.map(Some)
+}
+
+/// One change. A period that is over already has only repaid what was owed: its grant begins and ends in the same version.
+fn apply(book: &mut Book, plan: Option<&StoredPlan>, change: &Change) -> Result<(), Error> {
+    match (change, plan) {
+        (Change::Lapse(id), _) => book.end(*id, GrantStatus::Lapsed),
+        (Change::Start(id), _) => book.start(*id),
+        (Change::Renew { .. }, None) => Ok(()),
+        (Change::Renew { starts_at, ends_at }, Some(stored)) => {
+            let id = GrantId::generate();
+            book.give(NewGrant {
+                id,
+                tenant_id: book.tenant_id(),
+                kind: GrantKind::Plan.as_str().to_owned(),
+                amount: stored.plan.amount,
+                priority: stored.plan.priority,
+                starts_at: Some(instant::write("plans.renews_at", *starts_at)?),
+                ends_at: Some(instant::write("plans.renews_at", *ends_at)?),
+                note: stored.note.clone(),
+                actor: stored.created_by.clone(),
+            })?;
+            if *ends_at <= book.now { book.end(id, GrantStatus::Lapsed) } else { Ok(()) }
+        }
+    }
 }
 
 /// Tenants whose totals should have changed by now: for the reconciler, on behalf of those that send no request.
@@ -114,44 +152,6 @@ pub async fn due_tenants(conn: &mut PgConnection, limit: i64) -> Result<Vec<Tena
     .fetch_all(conn)
     .await?;
     Ok(ids.into_iter().map(TenantId::from_uuid).collect())
-}
-
-/// Ends the grants whose time is over: what was left of them and what was spent of them leave the account together.
-async fn lapse(conn: &mut PgConnection, tenant_id: TenantId, version: i64) -> Result<(), Error> {
-    let ended = sqlx::query!(
-        r#"UPDATE grant_balances SET status = 'lapsed'
-           WHERE tenant_id = $1 AND status = 'in_force' AND ends_at <= clock_timestamp()
-           RETURNING grant_id, amount AS "amount!: i64", used AS "used!: i64""#,
-        tenant_id.uuid()
-    )
-    .fetch_all(&mut *conn)
-    .await?;
-    for grant in &ended {
-        sqlx::query!(
-            "UPDATE accounts SET total = total - $2::bigint, used = used - $3::bigint,
-                    lapsed_amount = CASE WHEN lapse_version = $4 THEN lapsed_amount ELSE 0 END + $2::bigint - $3::bigint,
-                    lapse_version = $4
-             WHERE scope = $1",
-            tenant_id.to_string(),
-            grant.amount,
-            grant.used,
-            version
-        )
-        .execute(&mut *conn)
-        .await?;
-        grants::event(
-            conn,
-            GrantId::from_uuid(grant.grant_id),
-            tenant_id,
-            "lapsed",
-            -grant.amount,
-            version,
-            "clock",
-            "",
-        )
-        .await?;
-    }
-    Ok(())
 }
 
 /// Postgres' clock, ms since 1970.

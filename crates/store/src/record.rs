@@ -1,7 +1,8 @@
 //! The record transaction: the one place where outcomes become truth, for many requests at once.
 //!
 //! Under the accounts' locks (taken in scope order) it inserts the settlements that are not there yet, adds only those to
-//! `used`, spends grants in burn order, and raises each touched account's version by one. Replaying it changes nothing.
+//! `used`, spends grants in burn order, tells thresholds that were crossed, and raises each touched account's version by one.
+//! Replaying it changes nothing.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -10,7 +11,7 @@ use domain::{Amount, RequestId, Scope, Snapshot, TenantId};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use crate::{Error, accounts, allocate, usage_records};
+use crate::{Error, accounts, allocate, thresholds, usage_records};
 
 /// What became of one request.
 #[derive(Debug, Clone)]
@@ -27,6 +28,8 @@ pub struct OutcomeRow {
     pub amount: Amount,
     /// What was frozen, for the audit figures of roll backs.
     pub frozen: Amount,
+    /// Version of the tenant's account at the freeze: what was left of a grant that ended above it may still be used.
+    pub version: i64,
     /// Everything else that is known of it.
     pub record: UsageRecord,
 }
@@ -58,9 +61,8 @@ pub async fn record(conn: &mut PgConnection, rows: &[OutcomeRow]) -> Result<Reco
     let owners: BTreeMap<Scope, TenantId> =
         rows.iter().flat_map(|row| row.scopes.iter().map(|scope| (scope.clone(), row.tenant_id))).collect();
     let scopes: Vec<Scope> = owners.keys().cloned().collect();
-    let locked: BTreeSet<Scope> =
-        accounts::lock(conn, &scopes).await?.into_iter().map(|snapshot| snapshot.scope).collect();
-    if let Some(missing) = scopes.iter().find(|scope| !locked.contains(scope)) {
+    let locked = accounts::lock(conn, &scopes).await?;
+    if let Some(missing) = scopes.iter().find(|scope| !locked.iter().any(|snapshot| snapshot.scope == **scope)) {
         return Err(Error::corrupt("settlement", format!("account {missing} does not exist")));
     }
 
@@ -70,12 +72,13 @@ pub async fn record(conn: &mut PgConnection, rows: &[OutcomeRow]) -> Result<Reco
     let late_ids = late.iter().map(|accepted| accepted.row.request_id).collect();
     accepted.extend(late);
 
-    allocate::spend(conn, &accepted).await?;
-    usage_records::write(conn, &accepted).await?;
     if accepted.is_empty() {
         return finish(conn, &owners, &scopes, known, late_ids).await;
     }
-    add_to_accounts(conn, &accepted).await?;
+    let outside = allocate::spend(conn, &accepted, &locked).await?;
+    usage_records::write(conn, &accepted).await?;
+    let touched = add_to_accounts(conn, &accepted, &outside).await?;
+    thresholds::cross(conn, &touched).await?;
     touch(conn, &accepted).await?;
     finish(conn, &owners, &scopes, known, late_ids).await
 }
@@ -168,37 +171,60 @@ async fn insert_late<'a>(conn: &mut PgConnection, rows: Vec<&'a OutcomeRow>) -> 
         .collect())
 }
 
-/// Adds to each account what its accepted settlements charge; version + 1 each.
-async fn add_to_accounts(conn: &mut PgConnection, accepted: &[Accepted<'_>]) -> Result<(), Error> {
-    let mut sums: BTreeMap<String, (i64, i64, i64)> = BTreeMap::new();
+#[derive(Default)]
+struct Sum {
+    charge: i64,
+    refunded: i64,
+    refunds: i64,
+}
+
+/// Adds to each account what its accepted settlements charge; version + 1 each. What grants bore that are no part of the
+/// account any more is spent, but not used. Returns the accounts' names.
+async fn add_to_accounts(
+    conn: &mut PgConnection,
+    accepted: &[Accepted<'_>],
+    outside: &HashMap<TenantId, allocate::Outside>,
+) -> Result<Vec<String>, Error> {
+    let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
+    let mut ended: BTreeMap<String, &allocate::Outside> = BTreeMap::new();
     for accepted in accepted {
         let rolled_back = accepted.row.outcome == Outcome::RolledBack;
         for scope in &accepted.row.scopes {
             let sum = sums.entry(scope.to_string()).or_default();
-            sum.0 += accepted.amount.units();
+            sum.charge += accepted.amount.units();
             if rolled_back {
-                sum.1 += accepted.row.frozen.units();
-                sum.2 += 1;
+                sum.refunded += accepted.row.frozen.units();
+                sum.refunds += 1;
+            }
+            if let (Scope::Tenant(tenant), Some(of_tenant)) = (scope, outside.get(&accepted.row.tenant_id)) {
+                ended.insert(tenant.to_string(), of_tenant);
             }
         }
     }
     let scopes: Vec<String> = sums.keys().cloned().collect();
-    let charges: Vec<i64> = sums.values().map(|sum| sum.0).collect();
-    let refunded: Vec<i64> = sums.values().map(|sum| sum.1).collect();
-    let refunds: Vec<i64> = sums.values().map(|sum| sum.2).collect();
+    let charges: Vec<i64> = sums.values().map(|sum| sum.charge).collect();
+    let refunded: Vec<i64> = sums.values().map(|sum| sum.refunded).collect();
+    let refunds: Vec<i64> = sums.values().map(|sum| sum.refunds).collect();
+    let of_ended: Vec<i64> = scopes.iter().map(|scope| ended.get(scope).map_or(0, |outside| outside.units)).collect();
+    let unlapsed: Vec<i64> =
+        scopes.iter().map(|scope| ended.get(scope).map_or(0, |outside| outside.unlapsed)).collect();
     sqlx::query!(
-        "UPDATE accounts SET used = used + x.charge, spent_sum = spent_sum + x.charge, refunded = accounts.refunded + x.refunded,
-                refunds = accounts.refunds + x.refunds, version = version + 1, updated_at = clock_timestamp()
-         FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[]) AS x (scope, charge, refunded, refunds)
+        "UPDATE accounts SET used = used + x.charge - x.ended, spent_sum = spent_sum + x.charge,
+                refunded = accounts.refunded + x.refunded, refunds = accounts.refunds + x.refunds,
+                lapsed_amount = lapsed_amount - x.unlapsed, version = version + 1, updated_at = clock_timestamp()
+         FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])
+             AS x (scope, charge, refunded, refunds, ended, unlapsed)
          WHERE accounts.scope = x.scope",
         &scopes,
         &charges,
         &refunded,
-        &refunds
+        &refunds,
+        &of_ended,
+        &unlapsed
     )
     .execute(conn)
     .await?;
-    Ok(())
+    Ok(scopes)
 }
 
 /// Last use of tenants and keys, at most once a minute each.

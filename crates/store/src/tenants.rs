@@ -167,12 +167,13 @@ pub async fn by_external_id(conn: &mut PgConnection, external_id: &str) -> Resul
 pub async fn update(conn: &mut PgConnection, tenant: &Tenant) -> Result<Tenant, Error> {
     sqlx::query!(
         "UPDATE tenants SET name = $2, external_id = $3, settings = $4, multiplier = $5::text::numeric,
-                updated_at = now(), version = version + 1 WHERE id = $1",
+                time_zone = $6, updated_at = now(), version = version + 1 WHERE id = $1",
         tenant.id.uuid(),
         tenant.name,
         tenant.external_id,
         tenant.settings,
         tenant.multiplier,
+        tenant.time_zone,
     )
     .execute(&mut *conn)
     .await?;

@@ -48,6 +48,12 @@ policies! {
     CreateTenants: P, [TenantsWrite], platform: true;
     /// Read the four numbers.
     ReadQuota: V_T, [QuotaRead], platform: false;
+    /// Repair Redis' copy and end freezes by hand.
+    WriteLedger: P, [LedgerWrite], platform: false;
+    /// Change a tenant's quota.
+    ChangeQuota: P, [QuotaWrite], platform: false;
+    /// Change the budgets of a tenant's projects and keys.
+    ChangeOwnQuota: P_T, [QuotaWrite], platform: false;
     /// Read grants.
     ReadGrants: V_T, [GrantsRead], platform: false;
     /// Add grants.

@@ -1,6 +1,6 @@
 //! `POST /tenants/{t}/grants`: a top-up.
 
-use api_types::grant::{CreateGrant, Grant};
+use api_types::grant::{CreateGrant, Grant, GrantKind};
 use axum::response::Response;
 use domain::{Amount, GrantId, Scope, TenantId, Unit};
 use store::grants::NewGrant;
@@ -14,6 +14,7 @@ use crate::grants::view;
 use crate::numbers::{self, unit};
 use crate::once::{self, Key, Stored};
 use crate::path::Id;
+use crate::tenants::plan;
 use crate::validate::Fields;
 
 /// Adds a grant. Once per `Idempotency-Key`; in force on every gateway at return (`in_force`).
@@ -38,7 +39,7 @@ pub async fn handler(
     if tenant.status == "closed" {
         return Err(Error::conflict("the tenant is closed, for good"));
     }
-    let grant = add(&mut call, id, &body, amount).await?;
+    let grant = add(&mut call, &tenant, &body, amount).await?;
     let mut view = view(grant, unit)?;
     view.quota = Some(numbers::of_tenant(&call.app, &mut call.tx, &tenant).await?);
     let stored = Stored::created(format!("/tenants/{id}/grants"), None, id, &[Scope::Tenant(id)], &view)?;
@@ -55,13 +56,19 @@ fn check(body: &CreateGrant, unit: Unit) -> Result<Amount> {
     let starts_at = body.starts_at.map_or(now, |at| at.instant().max(now));
     let ends_later = body.ends_at.is_none_or(|at| at.instant() > starts_at);
     fields.check(ends_later, "ends_at", "out_of_range", "must be later than starts_at and than now");
+    if let Some(renews_at) = body.renews_at {
+        let is_plan = body.kind == GrantKind::Plan && body.ends_at.is_none();
+        fields.check(is_plan, "renews_at", "conflict", "only a plan without ends_at renews");
+        let is_ahead = renews_at.instant() > starts_at;
+        fields.check(is_ahead, "renews_at", "out_of_range", "must be later than starts_at and than now");
+    }
     fields.done()?;
     Ok(amount)
 }
 
 async fn add(
     call: &mut Call<WriteGrants>,
-    tenant_id: TenantId,
+    tenant: &store::tenants::Tenant,
     body: &CreateGrant,
     amount: Amount,
 ) -> Result<store::grants::Grant> {
@@ -69,7 +76,7 @@ async fn add(
         .ok_or_else(|| Error::internal("an unknown kind of grant"))?;
     let new = NewGrant {
         id: GrantId::generate(),
-        tenant_id,
+        tenant_id: tenant.id,
         kind: kind.as_str().to_owned(),
         amount,
         priority: body.priority.unwrap_or_else(|| kind.default_priority()),
@@ -78,9 +85,16 @@ async fn add(
         note: body.note.clone(),
         actor: call.caller.actor(),
     };
-    store::grants::add(&mut call.tx, &new).await?;
-    let all = store::grants::list(&mut call.tx, tenant_id).await?;
-    all.into_iter()
-        .find(|grant| grant.id == new.id)
-        .ok_or_else(|| Error::internal("a grant that was just added is missing"))
+    if body.renews_at.is_some() {
+        if store::plans::read(&mut call.tx, tenant.id).await?.is_some() {
+            let remedy =
+                "the tenant has a plan already: change it with a recurring quota change, or end its grant first";
+            return Err(Error::conflict(remedy));
+        }
+        let plan = plan::of(tenant, amount, new.priority, body.renews_at)?;
+        store::plans::begin(&mut call.tx, &new, &plan).await?;
+    } else {
+        store::grants::add(&mut call.tx, &new).await?;
+    }
+    Ok(store::grants::get(&mut call.tx, new.id, &call.reach).await?)
 }

@@ -1,6 +1,7 @@
 //! Grants of quota.
 
 pub mod create;
+pub mod end;
 pub mod list;
 
 use api_types::Decimal;

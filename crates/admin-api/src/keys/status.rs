@@ -33,6 +33,7 @@ pub async fn set(call: &mut Call<WriteKeys>, key: &Key, tenant: &Tenant, status:
         total: present.budget,
         credit_limit: Amount::ZERO,
         overdraft_limit: Amount::ZERO,
+        overdraft_percent: None,
     };
     store::accounts::create(&mut call.tx, &account).await?;
     let status = match status {

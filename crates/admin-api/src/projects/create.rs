@@ -40,6 +40,7 @@ pub async fn handler(
         total: present.budget,
         credit_limit: Amount::ZERO,
         overdraft_limit: Amount::ZERO,
+        overdraft_percent: None,
     };
     store::accounts::create(&mut call.tx, &account).await?;
     let quota = numbers::one(&call.app, &mut call.tx, &tenant, present).await?;

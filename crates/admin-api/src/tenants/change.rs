@@ -1,12 +1,13 @@
 //! `PATCH /tenants/{t}`.
 
 use api_types::tenant::{ChangeTenant, Tenant};
+use domain::period::Zone;
 use domain::{Scope, TenantId};
 
 use crate::auth::policy::WriteTenants;
 use crate::auth::{Audit, Call};
 use crate::body::Json;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::numbers::unit;
 use crate::path::Id;
 use crate::precondition::IfMatch;
@@ -31,6 +32,10 @@ pub async fn handler(
     let (changed, settings) = apply(&before, &body)?;
     let tenant = store::tenants::update(&mut call.tx, &changed).await?;
     set_account(&mut call, &tenant, &settings).await?;
+    if tenant.time_zone != before.time_zone {
+        let (zone, actor) = (Zone::parse(&before.time_zone).map_err(Error::internal)?, call.caller.actor());
+        store::plans::move_zone(&mut call.tx, id, &zone, &actor).await?;
+    }
     let quota = numbers::of_tenant(&call.app, &mut call.tx, &tenant).await?;
     let version = tenant.version;
     let audit = Audit::new("tenant.change", id).of(id).before(&view(before, quota.clone())?);
@@ -48,6 +53,12 @@ fn apply(before: &store::tenants::Tenant, body: &ChangeTenant) -> Result<(store:
     if let Some(external_id) = &body.external_id {
         tenant.external_id = external_id.as_ref().map(|id| fields.text("external_id", id, 200));
     }
+    if let Some(name) = &body.time_zone {
+        match Zone::parse(name) {
+            Ok(zone) => tenant.time_zone = zone.name().to_owned(),
+            Err(why) => fields.refuse("time_zone", "invalid", why.to_string()),
+        }
+    }
     let mut settings = StoredSettings::read(before)?;
     if let Some(change) = &body.settings {
         settings.apply(change, unit(before)?, &mut fields)?;
@@ -63,10 +74,10 @@ async fn set_account(
     tenant: &store::tenants::Tenant,
     settings: &StoredSettings,
 ) -> Result<()> {
-    let (credit_limit, overdraft_limit) = settings.beyond_total(unit(tenant)?)?;
+    let beyond = settings.beyond_total(unit(tenant)?)?;
     let change = store::accounts::Change {
-        credit_limit: Some(credit_limit),
-        overdraft_limit: Some(overdraft_limit),
+        credit_limit: Some(beyond.credit_limit),
+        overdraft_limit: Some((beyond.overdraft_limit, beyond.overdraft_percent)),
         ..store::accounts::Change::default()
     };
     store::accounts::change(&mut call.tx, &Scope::Tenant(tenant.id), &change).await?;

@@ -4,7 +4,7 @@ use api_types::tenant::{CreateTenant, FirstPlan, Tenant};
 use axum::response::Response;
 use domain::grant::GrantKind;
 use domain::period::{Cycle, PeriodKind, Zone};
-use domain::{Amount, GrantId, Scope, TenantId};
+use domain::{Amount, GrantId, Scope};
 use store::accounts::NewAccount;
 use store::grants::NewGrant;
 use store::tenants::NewTenant;
@@ -15,8 +15,8 @@ use crate::body::Json;
 use crate::error::{Error, Result};
 use crate::numbers;
 use crate::once::{self, Key, Stored};
-use crate::tenants::settings::StoredSettings;
-use crate::tenants::view;
+use crate::tenants::settings::{BeyondTotal, StoredSettings};
+use crate::tenants::{plan, view};
 use crate::validate::Fields;
 
 /// Creates a tenant, with its plan in the same call where wanted. A used `external_id` is 409 with the tenant's id.
@@ -36,7 +36,7 @@ pub async fn handler(
     }
     external_id_is_free(&mut call, checked.external_id.as_deref()).await?;
     let tenant = store::tenants::create(&mut call.tx, &checked.row(&body)?).await?;
-    open_account(&mut call, tenant.id, &checked).await?;
+    open_account(&mut call, &tenant, &checked).await?;
     let quota = numbers::of_tenant(&call.app, &mut call.tx, &tenant).await?;
     let (id, version) = (tenant.id, tenant.version);
     let view = view(tenant, quota)?;
@@ -49,9 +49,9 @@ struct Checked {
     external_id: Option<String>,
     time_zone: String,
     settings: serde_json::Value,
-    beyond_total: (Amount, Amount),
+    beyond_total: BeyondTotal,
     multiplier: String,
-    plan: Option<Amount>,
+    plan: Option<(Amount, Option<api_types::Timestamp>)>,
 }
 
 impl Checked {
@@ -88,7 +88,11 @@ fn check(body: &CreateTenant) -> Result<Checked> {
     if let Some(change) = &body.settings {
         settings.apply(change, body.unit, &mut fields)?;
     }
-    let plan = body.plan.as_ref().map(|FirstPlan { amount }| fields.positive("plan.amount", amount, body.unit));
+    let plan = body.plan.as_ref().map(|FirstPlan { amount, renews_at }| {
+        let is_ahead = renews_at.is_none_or(|at| at.instant() > time::OffsetDateTime::now_utc());
+        fields.check(is_ahead, "plan.renews_at", "out_of_range", "must be later than now");
+        (fields.positive("plan.amount", amount, body.unit), *renews_at)
+    });
     fields.done()?;
     let beyond_total = settings.beyond_total(body.unit)?;
     Ok(Checked {
@@ -114,15 +118,25 @@ async fn external_id_is_free(call: &mut Call<CreateTenants>, external_id: Option
     }
 }
 
-async fn open_account(call: &mut Call<CreateTenants>, tenant_id: TenantId, checked: &Checked) -> Result<()> {
-    let (credit_limit, overdraft_limit) = checked.beyond_total;
-    let scope = Scope::Tenant(tenant_id);
-    let account = NewAccount { scope, tenant_id, total: Some(Amount::ZERO), credit_limit, overdraft_limit };
+async fn open_account(
+    call: &mut Call<CreateTenants>,
+    tenant: &store::tenants::Tenant,
+    checked: &Checked,
+) -> Result<()> {
+    let BeyondTotal { credit_limit, overdraft_limit, overdraft_percent } = checked.beyond_total;
+    let account = NewAccount {
+        scope: Scope::Tenant(tenant.id),
+        tenant_id: tenant.id,
+        total: Some(Amount::ZERO),
+        credit_limit,
+        overdraft_limit,
+        overdraft_percent,
+    };
     store::accounts::create(&mut call.tx, &account).await?;
-    let Some(amount) = checked.plan else { return Ok(()) };
+    let Some((amount, renews_at)) = checked.plan else { return Ok(()) };
     let grant = NewGrant {
         id: GrantId::generate(),
-        tenant_id,
+        tenant_id: tenant.id,
         kind: GrantKind::Plan.as_str().to_owned(),
         amount,
         priority: GrantKind::Plan.default_priority(),
@@ -131,6 +145,7 @@ async fn open_account(call: &mut Call<CreateTenants>, tenant_id: TenantId, check
         note: "plan".to_owned(),
         actor: call.caller.actor(),
     };
-    store::grants::add(&mut call.tx, &grant).await?;
+    let plan = plan::of(tenant, amount, grant.priority, renews_at)?;
+    store::plans::begin(&mut call.tx, &grant, &plan).await?;
     Ok(())
 }

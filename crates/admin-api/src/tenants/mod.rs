@@ -3,6 +3,7 @@
 pub mod change;
 pub mod create;
 pub mod list;
+pub mod plan;
 pub mod quota;
 pub mod read;
 pub mod resume;

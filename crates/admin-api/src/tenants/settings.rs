@@ -29,10 +29,6 @@ impl StoredSettings {
     /// # Errors
     /// Never in practice: the change is JSON.
     pub fn apply(&mut self, change: &SettingsChange, unit: Unit, fields: &mut Fields) -> Result<()> {
-        if let Some(overdraft) = &change.overdraft {
-            let said = overdraft.limit.is_some() || !overdraft.enabled;
-            fields.check(said, "settings.overdraft.limit", "required", "say how far the overdraft goes");
-        }
         let mut patch = serde_json::to_value(change).map_err(Error::internal)?;
         if let Some(patch) = patch.as_object_mut() {
             patch.retain(|_, value| !value.is_null());
@@ -53,9 +49,15 @@ impl StoredSettings {
             |text: &AmountText| text.amount(unit).map(|amount| Decimal::of(amount, unit)).map_err(Error::internal);
         let limit = self.0.overdraft.limit.as_ref().map(decimal).transpose()?;
         Ok(Settings {
-            overdraft: OverdraftSetting { enabled: self.0.overdraft.enabled, limit },
+            overdraft: OverdraftSetting {
+                enabled: self.0.overdraft.enabled,
+                limit,
+                percent: self.0.overdraft.percent_in_force(),
+            },
             credit_limit: decimal(&self.0.credit_limit)?,
             hard_stop: self.0.hard_stop,
+            thresholds: self.0.thresholds.clone(),
+            settle_tolerance: Factor::from_text(self.0.settle_tolerance.to_string()),
             multiplier: Factor::from_text(self.multiplier()),
         })
     }
@@ -78,9 +80,21 @@ impl StoredSettings {
     ///
     /// # Errors
     /// 500 for a stored amount that is none.
-    pub fn beyond_total(&self, unit: Unit) -> Result<(Amount, Amount)> {
+    pub fn beyond_total(&self, unit: Unit) -> Result<BeyondTotal> {
         let credit_limit = self.0.credit_limit(unit).map_err(Error::internal)?;
         let overdraft_limit = self.0.overdraft_limit(Amount::ZERO, unit).map_err(Error::internal)?;
-        Ok((credit_limit, overdraft_limit))
+        let overdraft_percent = self.0.overdraft.percent_in_force().filter(|_| !self.0.hard_stop);
+        Ok(BeyondTotal { credit_limit, overdraft_limit, overdraft_percent })
     }
+}
+
+/// What a tenant may spend beyond its total.
+#[derive(Debug, Clone, Copy)]
+pub struct BeyondTotal {
+    /// Credit line.
+    pub credit_limit: Amount,
+    /// Overdraft as an amount.
+    pub overdraft_limit: Amount,
+    /// Overdraft as percent of the total, which then takes the amount's place.
+    pub overdraft_percent: Option<u32>,
 }

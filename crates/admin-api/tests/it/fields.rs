@@ -24,9 +24,9 @@ async fn each_field_says_what_is_wrong() {
         (&tenants, json!({"name": "a", "settings": {"credit_limit": 3}}), "settings.credit_limit", "not_a_string"),
         (
             &tenants,
-            json!({"name": "a", "settings": {"overdraft": {"enabled": true}}}),
-            "settings.overdraft.limit",
-            "required",
+            json!({"name": "a", "settings": {"overdraft": {"enabled": true, "limit": "1", "percent": 20}}}),
+            "settings.overdraft.percent",
+            "conflict",
         ),
         (&grants, json!({"kind": "gift", "amount": 1}), "amount", "not_a_string"),
         (&grants, json!({"kind": "gift", "amount": "-1"}), "amount", "out_of_range"),

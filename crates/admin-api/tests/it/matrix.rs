@@ -30,7 +30,7 @@ impl Operation {
 
     /// True where the path names something of a tenant.
     fn of_tenant(&self) -> bool {
-        ["{t}", "{p}", "{k}", "{req}"].iter().any(|part| self.path.contains(part))
+        ["{t}", "{p}", "{k}", "{g}", "{req}"].iter().any(|part| self.path.contains(part))
     }
 
     async fn call(&self, world: &World, sample: &Sample, who: &Who) -> Answer {

@@ -11,6 +11,7 @@ pub struct Sample {
     pub tenant: String,
     pub project: String,
     pub key: String,
+    pub grant: String,
     pub model: String,
     pub target: String,
     pub upstream: String,
@@ -23,17 +24,34 @@ impl Sample {
         let who = &world.system;
         let name = uuid::Uuid::now_v7().to_string();
         let tenant = world.tenant(&name, "5").await.id();
-        let project =
-            world.post(&format!("/tenants/{tenant}/projects"), who, json!({"name": "p"})).await.expect(201).id();
-        let key = world.post(&format!("/projects/{project}/keys"), who, json!({"name": "k"})).await.expect(201).id();
+        let project = world
+            .post(
+                &format!("/tenants/{tenant}/projects"),
+                who,
+                json!({"name": "p", "budget": {"amount": "3", "period": "month"}}),
+            )
+            .await
+            .expect(201)
+            .id();
+        let key = world
+            .post(
+                &format!("/projects/{project}/keys"),
+                who,
+                json!({"name": "k", "budget": {"amount": "3", "period": "month"}}),
+            )
+            .await
+            .expect(201)
+            .id();
         let model = world.post("/models", who, bodies::model(&name)).await.expect(201).id();
         let upstream = world.post("/upstreams", who, bodies::upstream(&name)).await.expect(201).id();
         let target = json!({"upstream_id": upstream, "upstream_model": "gpt"});
         let target = world.post(&format!("/models/{model}/targets"), who, target).await.expect(201).id();
+        let grants = world.get(&format!("/tenants/{tenant}/grants"), who).await.expect(200).body;
+        let grant = grants["items"][0]["id"].as_str().unwrap().to_owned();
         let request = record(world, &tenant, &project, &key).await;
         let token = world.token(&["tenants:read".to_owned()], None).await;
         let service_token = token_id(world, &token).await;
-        Self { tenant, project, key, model, target, upstream, request, service_token }
+        Self { tenant, project, key, grant, model, target, upstream, request, service_token }
     }
 
     pub fn tenant_id(&self) -> TenantId {
@@ -47,6 +65,7 @@ impl Sample {
             .replace("{t}", &self.tenant)
             .replace("{p}", &self.project)
             .replace("{k}", &self.key)
+            .replace("{g}", &self.grant)
             .replace("{m}", &self.model)
             .replace("{u}", &self.upstream)
             .replace("{req}", &self.request)
@@ -89,7 +108,12 @@ pub fn body(operation: &str, sample: &Sample) -> Option<Value> {
         "create_service_token" => json!({"name": "t", "scopes": ["tenants:read"]}),
         "create_tenant" => json!({"name": "t", "plan": {"amount": "1"}}),
         "change_tenant" => json!({"name": "changed"}),
-        "suspend_tenant" | "resume_tenant" | "disable_key" | "enable_key" => json!({"reason": "test"}),
+        "suspend_tenant" | "resume_tenant" | "disable_key" | "enable_key" | "end_grant" | "roll_back_freeze" => {
+            json!({"reason": "test"})
+        }
+        "rebuild_tenant" => json!({"dry_run": false}),
+        "change_tenant_quota" => json!({"delta": "-1", "reason": "test"}),
+        "change_project_quota" | "change_key_quota" => json!({"delta": "1", "reason": "test"}),
         "create_grant" => json!({"kind": "gift", "amount": "1.5"}),
         "create_project" => json!({"name": "p", "budget": {"amount": "3", "period": "month"}}),
         "create_key" => json!({"name": "k", "models": null}),
@@ -107,7 +131,12 @@ pub fn body(operation: &str, sample: &Sample) -> Option<Value> {
         | "list_tenants"
         | "read_tenant"
         | "read_tenant_quota"
+        | "read_tenant_live"
+        | "list_freezes"
         | "list_grants"
+        | "list_tenant_quota_changes"
+        | "list_project_quota_changes"
+        | "list_key_quota_changes"
         | "list_projects"
         | "read_project"
         | "list_keys"

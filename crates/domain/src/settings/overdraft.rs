@@ -55,8 +55,22 @@ impl Overdraft {
         if let Some(limit) = &self.limit {
             return limit.amount(unit);
         }
-        let percent = self.percent.unwrap_or(DEFAULT_OVERDRAFT_PERCENT);
-        let units = i128::from(total.units().max(0)) * i128::from(percent) / 100;
-        Ok(i64::try_from(units).ok().and_then(|units| Amount::new(units).ok()).unwrap_or(Amount::MAX))
+        Ok(percent_of(total, self.percent.unwrap_or(DEFAULT_OVERDRAFT_PERCENT)))
     }
+
+    /// The percent of the total that it follows; none where it is off or an amount.
+    #[must_use]
+    pub fn percent_in_force(&self) -> Option<u32> {
+        if !self.enabled || self.limit.is_some() {
+            return None;
+        }
+        Some(self.percent.unwrap_or(DEFAULT_OVERDRAFT_PERCENT))
+    }
+}
+
+/// A part of a total: rounded down, nothing of a total of 0 or less, never more than the largest amount.
+#[must_use]
+pub fn percent_of(total: Amount, percent: u32) -> Amount {
+    let units = i128::from(total.units().max(0)) * i128::from(percent) / 100;
+    i64::try_from(units).ok().and_then(|units| Amount::new(units).ok()).unwrap_or(Amount::MAX)
 }

@@ -73,6 +73,9 @@ impl Books {
         if self.freeze.numbers().iter().any(is_on_overdraft) {
             set(headers, "x-quota-overage", "true");
         }
+        if let Some(left) = warning(self.freeze.numbers(), &self.call.caller.context.thresholds) {
+            set(headers, "x-quota-warning", &format!("{left}%"));
+        }
         if let Some(max) = self.lowered_max {
             set(headers, "x-tollgate-max-tokens", &max.to_string());
         }
@@ -198,6 +201,19 @@ impl Books {
                 .record(f64::from(u32::try_from(gap).unwrap_or(u32::MAX)));
         }
     }
+}
+
+/// What is left at the highest threshold that a level has crossed, in percent.
+fn warning(levels: &[Numbers], thresholds: &[u32]) -> Option<u32> {
+    let is_crossed = |percent: &u32| {
+        levels.iter().any(|numbers| {
+            let total = numbers.total.filter(|total| total.is_positive()).map(Amount::units);
+            total
+                .is_some_and(|total| i128::from(numbers.used.units()) * 100 >= i128::from(total) * i128::from(*percent))
+        })
+    };
+    let highest = thresholds.iter().copied().filter(|percent| is_crossed(percent)).max()?;
+    Some(100_u32.saturating_sub(highest))
 }
 
 /// More is spent or set aside than total and credit line hold: the rest comes out of the overdraft.

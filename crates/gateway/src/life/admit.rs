@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use domain::{Level, Numbers, Unit};
+use jiff::Timestamp;
 use quota::{Admission, Ask, Freeze, Refusal};
 
 use crate::error::{ApiError, Detail};
@@ -38,7 +39,10 @@ pub async fn admit(call: &Call, plan: &Plan) -> Result<Freeze, ApiError> {
     metrics::counter!("tollgate_gateway_freezes_total", "outcome" => outcome, "level" => level).increment(1);
     match admission {
         Ok(Admission::Admitted(freeze)) => Ok(freeze),
-        Ok(Admission::Refused(refusal)) => Err(refused(&refusal, of.unit, of.hard_stop)),
+        Ok(Admission::Refused(refusal)) => {
+            let resets_at = call.caller.resets_at(refusal.level, Timestamp::now());
+            Err(refused(&refusal, resets_at, of.unit, of.hard_stop))
+        }
         Ok(Admission::Inactive { level: Level::Tenant, status }) => {
             Err(ApiError::suspended(Level::Tenant, &status.to_string()))
         }
@@ -52,8 +56,10 @@ pub async fn admit(call: &Call, plan: &Plan) -> Result<Freeze, ApiError> {
 
 /// A refusal as its reply.
 #[must_use]
-pub fn refused(refusal: &Refusal, unit: Unit, hard_stop: bool) -> ApiError {
+pub fn refused(refusal: &Refusal, resets_at: Option<Timestamp>, unit: Unit, hard_stop: bool) -> ApiError {
     let numbers = &refusal.numbers;
+    let own_end = numbers.valid_until_ms.and_then(|ms| Timestamp::from_millisecond(ms).ok());
+    let resets_at = resets_at.or(own_end);
     let detail = Detail {
         level: Some(refusal.level),
         limit: Some(refusal.limit.clone()),
@@ -62,20 +68,18 @@ pub fn refused(refusal: &Refusal, unit: Unit, hard_stop: bool) -> ApiError {
         used: Some(numbers.used),
         frozen: Some(numbers.frozen),
         remaining: numbers.remaining(),
-        resets_at: numbers
-            .valid_until_ms
-            .and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok())
-            .map(|at| at.to_string()),
+        resets_at: resets_at.map(|at| at.to_string()),
     };
-    let retry_after =
-        refusal.retry_after.map(|after| after.as_secs().saturating_add(u64::from(after.subsec_nanos() > 0)).max(1));
+    let whole = |after: Duration| after.as_secs().saturating_add(u64::from(after.subsec_nanos() > 0)).max(1);
+    let retry_after = refusal.retry_after.map(whole);
+    let until_reset = resets_at.and_then(|at| Duration::try_from(at.duration_since(Timestamp::now())).ok()).map(whole);
     match refusal.limit.as_str() {
         "quota" if refusal.level == Level::Tenant && (hard_stop || is_beyond_credit(numbers)) => {
             ApiError::payment_required(detail)
         }
         "quota" | "max_per_request" => {
             let most = QUOTA_RETRY.as_secs();
-            ApiError::insufficient_quota(detail, retry_after.unwrap_or(most).min(most))
+            ApiError::insufficient_quota(detail, retry_after.or(until_reset).unwrap_or(most).min(most))
         }
         _ => ApiError::rate_limited(detail, retry_after.unwrap_or(1)),
     }

@@ -26,7 +26,11 @@ pub async fn get(State(app): State<Arc<App>>, Authenticated { caller, context }:
                     .cloned()
                     .unwrap_or_else(|| untouched(scope, &caller))
             };
-            let levels: Vec<_> = scopes.iter().map(level).collect();
+            let mut levels: Vec<_> = scopes.iter().map(level).collect();
+            for numbers in &mut levels {
+                let end = caller.resets_at(numbers.scope.level(), context.started_at);
+                numbers.valid_until_ms = end.map(jiff::Timestamp::as_millisecond).or(numbers.valid_until_ms);
+            }
             Json(shape(&levels, caller.context.unit)).into_response()
         }
         Err(error) => {

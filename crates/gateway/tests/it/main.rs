@@ -1,6 +1,7 @@
 //! The gateway as a black box: real Redis and Postgres, a simulated provider that keeps its own books.
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
+mod beyond;
 mod charges;
 mod failover;
 mod guard;

@@ -163,12 +163,22 @@ async fn a_top_up_is_in_force_when_its_push_returns() {
     let world = World::start().await;
     let tenant = world.tenant(0).await;
     world.open(&tenant).await;
-    let quota = Quota::start(config(&world), world.store.clone()).await.unwrap();
-    assert!(matches!(quota.admit(ask(&tenant, 10, 10)).await.unwrap(), Admission::Refused(_)));
-    world.top_up(&tenant, 10).await;
-    assert!(quota.push(tenant.id, &tenant.scopes).await.unwrap().in_force);
-    let freeze = admit(&quota, &tenant, 10, 10).await;
-    drop(freeze); // unfinished: accounted by its last progress, which is nothing
-    quota.shutdown(Duration::from_secs(5)).await;
+    let gateways = [
+        Quota::start(config(&world), world.store.clone()).await.unwrap(),
+        Quota::start(config(&world), world.store.clone()).await.unwrap(),
+    ];
+    for gateway in &gateways {
+        assert!(matches!(gateway.admit(ask(&tenant, 10, 10)).await.unwrap(), Admission::Refused(_)));
+    }
+    world.top_up(&tenant, 20).await;
+    assert!(gateways[0].push(tenant.id, &tenant.scopes).await.unwrap().in_force);
+    for gateway in &gateways {
+        let freeze = admit(gateway, &tenant, 10, 10).await;
+        let id = freeze.request_id();
+        freeze.finish(Outcome::Final, amount(10), tenant.record(id)).recorded().await.unwrap();
+    }
+    for gateway in gateways {
+        gateway.shutdown(Duration::from_secs(5)).await;
+    }
     world.assert_books(&tenant).await;
 }

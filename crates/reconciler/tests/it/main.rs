@@ -6,13 +6,20 @@
     reason = "tests fail by panicking and print their counts"
 )]
 
+mod beyond;
+mod changes;
 mod deliver;
 mod destinations;
+mod lapse;
 mod life;
 mod mail;
 mod model;
+mod model_grants;
+mod model_verbs;
 mod race;
 mod receiver;
+mod renewals;
 mod steps;
 mod sweep;
+mod thresholds;
 mod world;

@@ -6,78 +6,21 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use domain::ids::QuotaChangeId;
 use domain::record::Outcome;
-use domain::{Amount, FreezeState, RequestId, Shard};
-use ledger::{Delete, ExtendCall, ExtendOutcome, FreezeCall, FreezeOutcome, Load};
+use domain::{Amount, FreezeState, Level, RequestId, Shard};
+use ledger::{Delete, ExtendCall, ExtendOutcome, FreezeCall, FreezeOutcome, Load, LowerCall, LowerOutcome};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestRunner};
 use quota::outcomes;
+use store::quota_changes::NewChange;
 
-use crate::world::{Tenant, World, amount};
+use crate::model_grants::Grants;
+use crate::model_verbs::{Verb, verbs};
+use crate::world::{Tenant, World, amount, grant};
 
 /// Limits of key, project and tenant.
 const LIMITS: [i64; 3] = [700, 900, 1000];
-
-#[derive(Debug, Clone)]
-enum Verb {
-    Freeze {
-        want: i64,
-        need: i64,
-        twice: bool,
-    },
-    Extend {
-        which: usize,
-        want: i64,
-        need: i64,
-        twice: bool,
-    },
-    Beat {
-        which: usize,
-        progress: i64,
-    },
-    /// The charge as percent of the freeze: above 100 is an overrun.
-    Finish {
-        which: usize,
-        percent: i64,
-        roll_back: bool,
-    },
-    Record {
-        which: usize,
-        twice: bool,
-    },
-    Confirm {
-        which: usize,
-        twice: bool,
-    },
-    TopUp {
-        units: i64,
-    },
-    Push,
-    Wipe,
-    /// An old copy of a beat of a request that is over.
-    GhostBeat {
-        which: usize,
-    },
-}
-
-fn verbs() -> impl Strategy<Value = Vec<Verb>> {
-    let which = 0..8_usize;
-    let verb = prop_oneof![
-        6 => (1..400_i64, 1..400_i64, any::<bool>()).prop_map(|(a, b, twice)| Verb::Freeze { want: a.max(b), need: a.min(b), twice }),
-        2 => (which.clone(), 1..600_i64, 1..600_i64, any::<bool>())
-            .prop_map(|(which, a, b, twice)| Verb::Extend { which, want: a.max(b), need: a.min(b), twice }),
-        3 => (which.clone(), 0..100_i64).prop_map(|(which, progress)| Verb::Beat { which, progress }),
-        4 => (which.clone(), 0..120_i64, prop::bool::weighted(0.2))
-            .prop_map(|(which, percent, roll_back)| Verb::Finish { which, percent, roll_back }),
-        4 => (which.clone(), any::<bool>()).prop_map(|(which, twice)| Verb::Record { which, twice }),
-        4 => (which.clone(), any::<bool>()).prop_map(|(which, twice)| Verb::Confirm { which, twice }),
-        1 => (1..200_i64).prop_map(|units| Verb::TopUp { units }),
-        1 => Just(Verb::Push),
-        1 => Just(Verb::Wipe),
-        1 => which.prop_map(|which| Verb::GhostBeat { which }),
-    ];
-    prop::collection::vec(verb, 1..80)
-}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
@@ -96,34 +39,66 @@ struct Request {
     progress: i64,
     charge: i64,
     outcome: Outcome,
+    /// Of the tenant's account at the freeze.
+    version: i64,
+}
+
+/// What Redis' accounts say.
+#[derive(Debug, Clone, Copy)]
+struct Copied {
+    total: i64,
+    used: i64,
+    /// Of key and project.
+    spent: i64,
+    lapse_version: i64,
+    lapsed: i64,
 }
 
 /// The whole truth, in a few integers.
 #[derive(Debug, Default)]
 struct Model {
     requests: BTreeMap<RequestId, Request>,
-    /// Requests that are over, newest last.
-    over: Vec<RequestId>,
-    /// Freezes that only a late beat brought back.
-    ghosts: BTreeMap<RequestId, i64>,
-    total: i64,
+    /// Requests that are over, with their version, newest last.
+    over: Vec<(RequestId, i64)>,
+    /// Freezes that only a late beat brought back: amount and version.
+    ghosts: BTreeMap<RequestId, (i64, i64)>,
+    grants: Grants,
     spent: i64,
     /// Charged beyond the freezes: the one thing that may pass a limit.
     overruns: i64,
-    /// What Redis' accounts say: (total, spent); None until loaded in this window.
-    copy: Option<(i64, i64)>,
+    /// None until loaded in this window.
+    copy: Option<Copied>,
 }
 
 impl Model {
     fn held(&self) -> i64 {
-        let live: i64 = self.requests.values().map(|request| request.frozen).sum();
-        live + self.ghosts.values().sum::<i64>()
+        self.held_below(i64::MAX)
+    }
+
+    /// What is frozen by requests older than `version`.
+    fn held_below(&self, version: i64) -> i64 {
+        let live = self.requests.values().map(|request| (request.frozen, request.version));
+        live.chain(self.ghosts.values().copied()).filter(|(_, of)| *of < version).map(|(units, _)| units).sum()
+    }
+
+    fn truth(&self) -> Copied {
+        let Grants { lapse_version, lapsed, .. } = self.grants;
+        Copied { total: self.grants.total(), used: self.grants.used(), spent: self.spent, lapse_version, lapsed }
+    }
+
+    /// What the tenant has left by this copy, for a freeze of that version (a new one: the largest).
+    fn left_of_tenant(&self, copy: Copied, version: i64) -> i64 {
+        let old = self.held_below(copy.lapse_version);
+        let of_lapsed =
+            if version < copy.lapse_version { copy.lapsed.max(old.min(copy.lapsed)) } else { old.min(copy.lapsed) };
+        copy.total - copy.used - self.held() + of_lapsed
     }
 
     /// What each scope has left by Redis' copy, the narrowest.
-    fn left(&self) -> i64 {
-        let (total, spent) = self.copy.unwrap_or((self.total, self.spent));
-        [LIMITS[0], LIMITS[1], total].into_iter().map(|limit| limit - spent - self.held()).min().unwrap()
+    fn left(&self, version: i64) -> i64 {
+        let copy = self.copy.unwrap_or_else(|| self.truth());
+        let budgets = LIMITS[0].min(LIMITS[1]) - copy.spent - self.held();
+        budgets.min(self.left_of_tenant(copy, version))
     }
 
     fn pick(&self, which: usize, phase: Phase) -> Option<RequestId> {
@@ -148,7 +123,7 @@ impl Run<'_> {
         let request = &self.model.requests[&id];
         let state = if request.phase == Phase::Running { FreezeState::Active } else { FreezeState::Settled };
         let mut entry = self.tenant.entry(id, state, request.frozen, request.progress);
-        (entry.want, entry.need) = (amount(request.want), amount(request.need));
+        (entry.want, entry.need, entry.version) = (amount(request.want), amount(request.need), request.version);
         if state == FreezeState::Settled {
             entry.progress = entry.amount;
         }
@@ -186,7 +161,8 @@ impl Run<'_> {
                     (waited, load) = (Some(window), None);
                 }
                 decided => {
-                    self.model.copy.get_or_insert((self.model.total, self.model.spent));
+                    let truth = self.model.truth();
+                    self.model.copy.get_or_insert(truth);
                     return decided;
                 }
             }
@@ -229,6 +205,7 @@ impl Run<'_> {
                 let request = self.model.requests.get_mut(&id).unwrap();
                 request.phase = Phase::Recorded;
                 self.model.spent += request.charge;
+                self.model.grants.charge(request.version, request.charge);
             }
             Verb::Confirm { which, twice } => {
                 let Some(id) = self.model.pick(*which, Phase::Recorded) else { return };
@@ -236,19 +213,26 @@ impl Run<'_> {
                 if *twice {
                     self.confirm(id).await;
                 }
-                self.model.requests.remove(&id);
-                self.model.over.push(id);
-                self.model.copy = self.model.copy.map(|_| (self.model.total, self.model.spent));
+                let request = self.model.requests.remove(&id).unwrap();
+                self.model.over.push((id, request.version));
+                self.model.copy = self.model.copy.map(|_| self.model.truth());
             }
-            Verb::TopUp { units } => {
-                self.world.top_up(&self.tenant, *units).await;
-                self.model.total += units;
+            Verb::TopUp { units } => self.top_up(*units).await,
+            Verb::End { which, units } => {
+                if let Some(id) = self.model.grants.pick(*which) {
+                    let mut transaction = self.world.store.begin().await.unwrap();
+                    let ended = store::grants::end(&mut transaction, self.tenant.id, id, "test", "").await.unwrap();
+                    transaction.commit().await.unwrap();
+                    self.model.grants.end(id, ended.version);
+                }
+                self.top_up(*units).await;
             }
+            Verb::Decrease { units } => self.decrease(*units).await,
             Verb::Push => {
                 let mut connection = self.world.store.acquire().await.unwrap();
                 let snapshots = store::accounts::snapshots(&mut connection, &self.tenant.scopes).await.unwrap();
                 self.world.ledger.install(self.tenant.id, &snapshots).await.unwrap();
-                self.model.copy = self.model.copy.map(|_| (self.model.total, self.model.spent));
+                self.model.copy = self.model.copy.map(|_| self.model.truth());
             }
             Verb::Wipe => {
                 self.world.redis.command(&["FLUSHALL"]).unwrap();
@@ -260,18 +244,62 @@ impl Run<'_> {
                 if self.model.over.is_empty() {
                     return;
                 }
-                let id = self.model.over[which % self.model.over.len()];
-                let entry = self.tenant.entry(id, FreezeState::Active, 1, 0);
+                let (id, version) = self.model.over[which % self.model.over.len()];
+                let entry = domain::FreezeEntry { version, ..self.tenant.entry(id, FreezeState::Active, 1, 0) };
                 self.world.ledger.beat(self.shard(), &[entry]).await.unwrap();
-                self.model.ghosts.insert(id, 1);
+                self.model.ghosts.insert(id, (1, version));
             }
         }
+    }
+
+    async fn top_up(&mut self, units: i64) {
+        let gift = grant(&self.tenant, units);
+        self.model.grants.give(gift.id, units);
+        self.world.give(gift).await;
+    }
+
+    async fn decrease(&mut self, units: i64) {
+        if self.model.copy.is_none() {
+            return;
+        }
+        let scope = &self.tenant.scopes[2];
+        let change = NewChange {
+            id: QuotaChangeId::generate(),
+            tenant_id: self.tenant.id,
+            scope: scope.clone(),
+            delta: amount(-units),
+            recurring: false,
+            reason: String::new(),
+            actor: "test".to_owned(),
+        };
+        let mut transaction = self.world.store.begin().await.unwrap();
+        let snapshot = store::quota_changes::begin(&mut transaction, &change).await.unwrap();
+        transaction.commit().await.unwrap();
+        let none = ledger::Ticket { window: String::new(), evictions: String::new() };
+        let load = Load { ticket: none, snapshots: vec![snapshot] };
+        let call = LowerCall { tenant_id: self.tenant.id, scope, by: amount(units), waited: None, load: &load };
+        let outcome = self.world.ledger.lower(&call).await.unwrap();
+        let fits = self.model.left_of_tenant(self.model.truth(), i64::MAX) >= units;
+        let mut transaction = self.world.store.begin().await.unwrap();
+        if fits {
+            assert!(matches!(outcome, LowerOutcome::Fits(_)), "{outcome:?}");
+            assert_eq!(store::quota_changes::commit(&mut transaction, &change).await.unwrap(), Ok(()));
+            self.model.grants.decrease(units);
+        } else {
+            assert!(matches!(outcome, LowerOutcome::Below(_)), "{outcome:?}");
+            store::quota_changes::cancel(&mut transaction, change.id).await.unwrap();
+        }
+        transaction.commit().await.unwrap();
+        let mut connection = self.world.store.acquire().await.unwrap();
+        let snapshots = store::accounts::snapshots(&mut connection, &self.tenant.scopes).await.unwrap();
+        self.world.ledger.install(self.tenant.id, &snapshots).await.unwrap();
+        self.model.copy = Some(self.model.truth());
     }
 
     async fn apply_freeze(&mut self, want: i64, need: i64, twice: bool) {
         let id = RequestId::generate();
         let outcome = self.freeze(id, want, need).await;
-        let left = self.model.left();
+        let left = self.model.left(i64::MAX);
         if left < need {
             let FreezeOutcome::Refused(refused) = outcome else {
                 panic!("expected a refusal ({left} left): {outcome:?}")
@@ -280,7 +308,7 @@ impl Run<'_> {
             return;
         }
         let expected = want.min(left);
-        let FreezeOutcome::Frozen { amount: frozen, again, .. } = outcome else {
+        let FreezeOutcome::Frozen { amount: frozen, again, version, .. } = outcome else {
             panic!("expected {expected}: {outcome:?}")
         };
         assert_eq!((frozen.units(), again), (expected, false));
@@ -292,6 +320,7 @@ impl Run<'_> {
             progress: 0,
             charge: 0,
             outcome: Outcome::Final,
+            version,
         };
         self.model.requests.insert(id, request);
         if twice {
@@ -320,7 +349,7 @@ impl Run<'_> {
             };
             let outcome = self.world.ledger.extend(&call).await.unwrap();
             let request = self.model.requests[&id].clone();
-            let left = self.model.left();
+            let left = self.model.left(request.version);
             if want <= request.frozen {
                 assert!(
                     matches!(outcome, ExtendOutcome::Extended { amount: now, .. } if now.units() == request.frozen),
@@ -342,7 +371,8 @@ impl Run<'_> {
 
     async fn record(&self, id: RequestId) {
         let request = &self.model.requests[&id];
-        let row = self.tenant.row(id, request.outcome, request.charge);
+        let mut row = self.tenant.row(id, request.outcome, request.charge);
+        row.version = request.version;
         outcomes::record(&self.world.store, &[row]).await.unwrap();
     }
 
@@ -361,7 +391,8 @@ impl Run<'_> {
         let mut connection = self.world.store.acquire().await.unwrap();
         let snapshots = store::accounts::snapshots(&mut connection, &self.tenant.scopes).await.unwrap();
         for snapshot in snapshots {
-            assert_eq!(snapshot.used.units(), model.spent, "Postgres, {}", snapshot.scope);
+            let expected = if snapshot.scope.level() == Level::Tenant { model.grants.used() } else { model.spent };
+            assert_eq!(snapshot.used.units(), expected, "Postgres, {}", snapshot.scope);
         }
         let freezes = self.world.ledger.freezes(self.tenant.id).await.unwrap();
         let sum: i64 = freezes.iter().map(|found| found.entry.amount.units()).sum();
@@ -374,8 +405,9 @@ impl Run<'_> {
                 numbers.total.map_or(0, Amount::units),
                 numbers.used.units() + numbers.frozen.units() + remaining
             );
-            if let Some((_, spent)) = model.copy {
-                assert_eq!(numbers.used.units(), spent, "Redis' copy of {}", numbers.scope);
+            if let Some(copy) = model.copy {
+                let expected = if numbers.scope.level() == Level::Tenant { copy.used } else { copy.spent };
+                assert_eq!(numbers.used.units(), expected, "Redis' copy of {}", numbers.scope);
             }
         }
         let of = |phase: Phase| model.requests.values().filter(move |request| request.phase == phase);
@@ -387,9 +419,10 @@ impl Run<'_> {
 }
 
 async fn run(world: &World, verbs: &[Verb]) -> usize {
-    let tenant = world.tenant_with(LIMITS[2], Some(LIMITS[1]), Some(LIMITS[0])).await;
+    let tenant = world.tenant_with(0, Some(LIMITS[1]), Some(LIMITS[0])).await;
     world.open(&tenant).await;
-    let mut run = Run { world, tenant, model: Model { total: LIMITS[2], ..Model::default() } };
+    let mut run = Run { world, tenant, model: Model::default() };
+    run.top_up(LIMITS[2]).await;
     for verb in verbs {
         run.apply(verb).await;
         run.check().await;

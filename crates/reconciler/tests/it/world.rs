@@ -70,6 +70,7 @@ impl World {
             total: Some(Amount::ZERO),
             credit_limit: Amount::ZERO,
             overdraft_limit: Amount::ZERO,
+            overdraft_percent: None,
         };
         let mut transaction = self.store.begin().await.unwrap();
         store::accounts::create(&mut transaction, &account).await.unwrap();
@@ -83,17 +84,11 @@ impl World {
 
     /// Commits a gift; does not push it.
     pub async fn top_up(&self, tenant: &Tenant, units: i64) {
-        let grant = store::grants::NewGrant {
-            id: GrantId::generate(),
-            tenant_id: tenant.id,
-            kind: "gift".to_owned(),
-            amount: amount(units),
-            priority: 10,
-            starts_at: None,
-            ends_at: None,
-            note: String::new(),
-            actor: "test".to_owned(),
-        };
+        self.give(grant(tenant, units)).await;
+    }
+
+    /// Commits a grant; does not push it.
+    pub async fn give(&self, grant: store::grants::NewGrant) {
         let mut transaction = self.store.begin().await.unwrap();
         store::grants::add(&mut transaction, &grant).await.unwrap();
         transaction.commit().await.unwrap();
@@ -133,9 +128,11 @@ impl World {
         let wrong = self
             .database
             .rows(&format!(
-                "SELECT a.scope, a.used, a.spent_sum, s.sum FROM accounts a
+                "SELECT a.scope, a.used, a.spent_sum, s.sum, e.ended FROM accounts a
                  CROSS JOIN LATERAL (SELECT coalesce(sum(amount), 0) AS sum FROM settlements WHERE a.scope = ANY(scopes)) s
-                 WHERE a.tenant_id = '{}' AND (a.used <> s.sum OR a.spent_sum <> s.sum)",
+                 CROSS JOIN LATERAL (SELECT coalesce(sum(used), 0) AS ended FROM grant_balances b
+                     WHERE b.tenant_id = a.tenant_id AND a.level = 'tenant' AND b.status IN ('ended', 'lapsed')) e
+                 WHERE a.tenant_id = '{}' AND (a.used <> s.sum - e.ended OR a.spent_sum <> s.sum)",
                 tenant.id.uuid()
             ))
             .await
@@ -144,14 +141,29 @@ impl World {
         let wrong = self
             .database
             .rows(&format!(
-                "SELECT b.grant_id, b.used, a.sum FROM grant_balances b
+                "SELECT b.grant_id, b.used, a.sum, e.repaid FROM grant_balances b
                  CROSS JOIN LATERAL (SELECT coalesce(sum(amount), 0) AS sum FROM allocations WHERE grant_id = b.grant_id) a
-                 WHERE b.tenant_id = '{}' AND b.used <> a.sum",
+                 CROSS JOIN LATERAL (SELECT coalesce(sum(repaid), 0) AS repaid FROM grant_events WHERE grant_id = b.grant_id) e
+                 WHERE b.tenant_id = '{}' AND b.used <> a.sum + e.repaid",
                 tenant.id.uuid()
             ))
             .await
             .unwrap();
         assert!(wrong.is_empty(), "grants differ from their allocations: {wrong:?}");
+        let wrong = self
+            .database
+            .rows(&format!(
+                "SELECT a.total, b.total AS of_grants, e.total AS of_events, a.granted_sum, b.granted FROM accounts a
+                 CROSS JOIN LATERAL (SELECT coalesce(sum(amount) FILTER (WHERE status = 'in_force'), 0) AS total,
+                     coalesce(sum(amount), 0) AS granted FROM grant_balances WHERE tenant_id = a.tenant_id) b
+                 CROSS JOIN LATERAL (SELECT coalesce(sum(delta), 0) AS total FROM grant_events
+                     WHERE tenant_id = a.tenant_id AND kind <> 'unlapsed') e
+                 WHERE a.scope = '{}' AND (a.total <> b.total OR a.total <> e.total OR a.granted_sum <> b.granted)",
+                tenant.id
+            ))
+            .await
+            .unwrap();
+        assert!(wrong.is_empty(), "the total differs from its grants or events: {wrong:?}");
     }
 
     /// What a request was charged in all, and how many outcome rows it has.
@@ -164,6 +176,21 @@ impl World {
         let sum = rows.iter().map(|row| row["amount"].as_i64().unwrap()).sum();
         let outcomes = rows.iter().filter(|row| row["kind"] == 0).count();
         (sum, i64::try_from(outcomes).unwrap())
+    }
+}
+
+/// A gift of `units`, from now on, for good.
+pub fn grant(tenant: &Tenant, units: i64) -> store::grants::NewGrant {
+    store::grants::NewGrant {
+        id: GrantId::generate(),
+        tenant_id: tenant.id,
+        kind: "gift".to_owned(),
+        amount: amount(units),
+        priority: 10,
+        starts_at: None,
+        ends_at: None,
+        note: String::new(),
+        actor: "test".to_owned(),
     }
 }
 
@@ -200,6 +227,7 @@ impl Tenant {
             outcome,
             amount: amount(units),
             frozen: Amount::ZERO,
+            version: i64::MAX,
             record: self.record(request_id),
         }
     }

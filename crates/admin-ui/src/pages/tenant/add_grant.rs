@@ -40,6 +40,7 @@ pub fn AddGrantDialog(
             priority: None,
             starts_at: None,
             ends_at: wire::instant(ends),
+            renews_at: None,
             note: filled(note).unwrap_or_default(),
         };
         let key = form.key_for(&body);

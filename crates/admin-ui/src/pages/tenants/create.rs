@@ -47,7 +47,7 @@ impl Typed {
             unit: if self.unit.get_untracked() == Unit::Token.as_str() { Unit::Token } else { Unit::Credit },
             time_zone: self.time_zone.get_untracked(),
             period: Period { kind, anchor: None },
-            plan: filled(self.plan).map(|amount| FirstPlan { amount: wire::amount(&amount) }),
+            plan: filled(self.plan).map(|amount| FirstPlan { amount: wire::amount(&amount), renews_at: None }),
             settings: None,
         }
     }

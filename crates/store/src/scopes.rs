@@ -1,0 +1,31 @@
+//! Which scopes a tenant has accounts of.
+
+use domain::{Scope, TenantId};
+use sqlx::PgConnection;
+
+use crate::Error;
+
+/// Scopes of the tenant's accounts in scope order: its own first, then keys and projects of every period, at most `limit`.
+///
+/// # Errors
+/// What Postgres refused, or a stored scope that can't be read.
+pub async fn of_tenant(conn: &mut PgConnection, tenant: TenantId, limit: i64) -> Result<Vec<Scope>, Error> {
+    let names = sqlx::query_scalar!(
+        "SELECT scope FROM accounts WHERE tenant_id = $1 ORDER BY level = 'tenant' DESC, updated_at DESC, scope LIMIT $2",
+        tenant.uuid(),
+        limit
+    )
+    .fetch_all(conn)
+    .await?;
+    names.iter().map(|name| name.parse().map_err(|error| Error::corrupt("accounts.scope", error))).collect()
+}
+
+/// Every tenant that is not closed.
+///
+/// # Errors
+/// What Postgres refused.
+pub async fn tenants(conn: &mut PgConnection) -> Result<Vec<TenantId>, Error> {
+    let ids =
+        sqlx::query_scalar!("SELECT id FROM tenants WHERE status <> 'closed' ORDER BY id").fetch_all(conn).await?;
+    Ok(ids.into_iter().map(TenantId::from_uuid).collect())
+}
