@@ -110,26 +110,20 @@ pub async fn get(conn: &mut PgConnection, id: WebhookId, reach: &Reach) -> Resul
 ///
 /// # Errors
 /// Those of Postgres.
-pub async fn list(
-    conn: &mut PgConnection,
-    tenant: Option<TenantId>,
-    reach: &Reach,
-    window: Window,
-) -> Result<Vec<Webhook>, Error> {
+pub async fn list(conn: &mut PgConnection, reach: &Reach, window: Window) -> Result<Vec<Webhook>, Error> {
     let reach = reach.ids();
     let rows = sqlx::query_as!(
         Row,
         "SELECT id, tenant_id, url, event_types, description, status, disabled_reason, failing_since, previous_valid_until,
                 created_at, version
          FROM webhook_endpoints
-         WHERE ($4::uuid[] IS NULL OR tenant_id = ANY ($4)) AND ($5::uuid IS NULL OR tenant_id = $5)
+         WHERE ($4::uuid[] IS NULL OR tenant_id = ANY ($4))
            AND ($1::uuid IS NULL OR CASE WHEN $2 THEN id > $1 ELSE id < $1 END)
          ORDER BY CASE WHEN $2 THEN id END, id DESC LIMIT $3",
         window.after,
         window.ascending,
         window.limit,
         reach.as_deref(),
-        tenant.map(TenantId::uuid),
     )
     .fetch_all(conn)
     .await?;

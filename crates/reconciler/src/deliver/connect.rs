@@ -108,7 +108,8 @@ impl Connector {
 
     /// The host's addresses, all of them allowed.
     async fn addresses(&self, host: &str, port: u16) -> anyhow::Result<Vec<SocketAddr>> {
-        let addresses = (self.resolve)(host.to_owned(), port).await.with_context(|| format!("{host} has no address"))?;
+        let addresses =
+            (self.resolve)(host.to_owned(), port).await.with_context(|| format!("{host} has no address"))?;
         ensure!(!addresses.is_empty(), "{host} has no address");
         for address in &addresses {
             if let Err(kind) = self.allowed.check(address.ip()) {

@@ -61,7 +61,11 @@ impl Letter {
         };
         fact("Tenant", "租户", &Value::from(name));
         if let Some((kind, id)) = what {
-            fact(if kind == "project" { "Project" } else { "Pool" }, if kind == "project" { "项目" } else { "共享池" }, &Value::from(id));
+            fact(
+                if kind == "project" { "Project" } else { "Pool" },
+                if kind == "project" { "项目" } else { "共享池" },
+                &Value::from(id),
+            );
         }
         fact("Total", "总额度", &data["quota"]["total"]);
         fact("Used", "已用", &data["quota"]["used"]);
@@ -139,7 +143,9 @@ const fn line_en(about: About) -> &'static str {
         About::Exhausted => {
             "The quota is used up. Requests are refused, unless an overdraft or a credit line was agreed. Add a grant to go on."
         }
-        About::OverdraftStarted => "The quota is used up, and requests are served from the overdraft. Add a grant to repay it.",
+        About::OverdraftStarted => {
+            "The quota is used up, and requests are served from the overdraft. Add a grant to repay it."
+        }
         About::OverdraftExhausted => "The overdraft is used up, and requests are refused. Add a grant to go on.",
         About::EndpointDisabled => {
             "Deliveries to this endpoint failed for too long, or it answered that it is gone. Nothing is sent to it until \
@@ -154,7 +160,9 @@ const fn line_zh(about: About) -> &'static str {
         About::Exhausted => "额度已用尽。除非已开通透支或信用额度,否则请求会被拒绝。请追加额度以继续使用。",
         About::OverdraftStarted => "额度已用尽,请求正在使用透支额度。请追加额度以偿还透支。",
         About::OverdraftExhausted => "透支额度已用尽,请求会被拒绝。请追加额度以继续使用。",
-        About::EndpointDisabled => "该端点长时间投递失败,或已声明不再存在。重新启用之前不会再向它发送事件;启用后可重新投递错过的事件。",
+        About::EndpointDisabled => {
+            "该端点长时间投递失败,或已声明不再存在。重新启用之前不会再向它发送事件;启用后可重新投递错过的事件。"
+        }
     }
 }
 
@@ -195,7 +203,9 @@ pub(super) mod tests {
 
     #[test]
     fn both_languages_say_what_happened_with_the_numbers() {
-        for (locale, word, line) in [("en", "90 % of the quota", "Remaining: 0.10"), ("zh", "额度已使用 90%", "剩余: 0.10")] {
+        for (locale, word, line) in
+            [("en", "90 % of the quota", "Remaining: 0.10"), ("zh", "额度已使用 90%", "剩余: 0.10")]
+        {
             let letter = Letter::write(&low(locale));
             assert!(letter.subject.contains(word), "{}", letter.subject);
             assert!(letter.text().contains(line), "{}", letter.text());

@@ -51,7 +51,8 @@ impl Mails {
             .context("TOLLGATE_SMTP_URL must be a URL such as smtps://user:password@mail.example.com")?
             .timeout(Some(within))
             .build();
-        let from = from.parse().context("TOLLGATE_MAIL_FROM must be an address such as Tollgate <quota@example.com>")?;
+        let from =
+            from.parse().context("TOLLGATE_MAIL_FROM must be an address such as Tollgate <quota@example.com>")?;
         Ok(Self { store, server, from, schedule, within })
     }
 
@@ -62,7 +63,8 @@ impl Mails {
             Ok(outcome) => outcome,
             Err(_) => Err(anyhow::anyhow!("not sent within {} s", self.within.as_secs_f32())),
         };
-        counter!("tollgate_mail_attempts_total", "outcome" => if outcome.is_ok() { "ok" } else { "error" }).increment(1);
+        counter!("tollgate_mail_attempts_total", "outcome" => if outcome.is_ok() { "ok" } else { "error" })
+            .increment(1);
         let error = outcome.err().map(|error| one_line(&format!("{error:#}"), 1000));
         if let Some(error) = &error {
             warn!(mail = %mail.id, error, "a mail is not sent");

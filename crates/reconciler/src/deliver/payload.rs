@@ -114,6 +114,8 @@ mod tests {
             used: amount(96_000_000),
             status: Status::Active,
             valid_until_ms: Some(0),
+            lapse_version: 0,
+            lapsed: Amount::ZERO,
         };
         let facts = Facts { snapshot, refunded: amount(5), frozen: amount(1_000_000) };
         let data = render(&event, Some(&facts));

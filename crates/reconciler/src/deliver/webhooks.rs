@@ -70,8 +70,7 @@ impl Running {
         // Claims come in whole handfuls: an endpoint is asked for again when its last one has ended.
         let busy: Vec<WebhookId> = self.of.keys().copied().collect();
         let mut connection = webhooks.store.acquire().await?;
-        let claimed =
-            claim(&mut connection, &busy, i64::try_from(EACH)?, i64::try_from(free)?, LEASE_MS).await?;
+        let claimed = claim(&mut connection, &busy, i64::try_from(EACH)?, i64::try_from(free)?, LEASE_MS).await?;
         drop(connection);
         let started = claimed.len();
         for delivery in claimed {
@@ -149,7 +148,9 @@ impl Webhooks {
         for pause in [1, 4, 0] {
             match self.record(&delivery, &attempt, status, next).await {
                 Ok(()) => return,
-                Err(error) => warn!(delivery = %delivery.id, error = format!("{error:#}"), "an attempt is not recorded"),
+                Err(error) => {
+                    warn!(delivery = %delivery.id, error = format!("{error:#}"), "an attempt is not recorded")
+                }
             }
             tokio::time::sleep(Duration::from_secs(pause)).await;
         }
@@ -178,13 +179,7 @@ impl Webhooks {
         post(&self.connector, &url, &headers, Bytes::from(body)).await
     }
 
-    async fn record(
-        &self,
-        delivery: &Claimed,
-        attempt: &Value,
-        status: Option<u16>,
-        next: Next,
-    ) -> anyhow::Result<()> {
+    async fn record(&self, delivery: &Claimed, attempt: &Value, status: Option<u16>, next: Next) -> anyhow::Result<()> {
         let mut transaction = self.store.begin().await?;
         let id = delivery.webhook_id;
         // The endpoint before its delivery, as whoever removes it.

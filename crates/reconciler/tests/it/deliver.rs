@@ -143,7 +143,8 @@ async fn gone_and_long_failing_endpoints_are_disabled_and_that_is_told() {
     let told = receiver.wait("/ok", 2, Duration::from_secs(5)).await;
     let told: Vec<_> = told.iter().map(|seen| seen.json()).filter(|body| body["type"] == "endpoint.disabled").collect();
     assert_eq!((told.len(), &told[0]["data"]["webhook_id"]), (1, &json!(gone)));
-    let audited = world.database.value("SELECT count(*) FROM audit_log WHERE action = 'webhook.disable'").await.unwrap();
+    let audited =
+        world.database.value("SELECT count(*) FROM audit_log WHERE action = 'webhook.disable'").await.unwrap();
     assert_eq!(audited, 1);
     crossing(&world, &tenant).await;
     receiver.wait("/ok", 3, Duration::from_secs(5)).await;
@@ -151,7 +152,8 @@ async fn gone_and_long_failing_endpoints_are_disabled_and_that_is_told() {
     drop(stop);
 
     let failing = endpoint(&world, None, &receiver.url("/fail")).await;
-    let _stop = Setup { disable_after: Duration::from_millis(300), schedule: "0,400ms,1h", ..Setup::default() }.start(&world);
+    let _stop =
+        Setup { disable_after: Duration::from_millis(300), schedule: "0,400ms,1h", ..Setup::default() }.start(&world);
     crossing(&world, &tenant).await;
     let (attempts, _) = settled(&world, failing, "failed").await;
     assert_eq!((attempts, status(&world, failing).await.1), (2, Some("failing".to_owned())));

@@ -49,7 +49,9 @@ async fn inner_addresses_are_not_connected_to_in_any_form() {
     let inner = Receiver::start().await;
     let port = inner.port;
     let nothing_allowed = Connector::new(Allowed::default()).unwrap();
-    for host in ["127.0.0.1", "localhost", "127.1", "2130706433", "0x7f000001", "0", "[::1]", "[::ffff:127.0.0.1]", "[::]"] {
+    for host in
+        ["127.0.0.1", "localhost", "127.1", "2130706433", "0x7f000001", "0", "[::1]", "[::ffff:127.0.0.1]", "[::]"]
+    {
         for scheme in ["http", "https"] {
             let Ok(url) = format!("{scheme}://{host}:{port}/x").parse() else { continue };
             let refused = nothing_allowed.connect(&url).await.err().map(|error| format!("{error:#}"));

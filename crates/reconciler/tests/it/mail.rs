@@ -82,7 +82,8 @@ async fn a_mail_server_that_stalls_harms_nothing_and_the_mail_comes_when_it_is_b
     endpoint(&world, Some(tenant.id), &receiver.url("/ok")).await;
     let url = Some(format!("smtp://{address}"));
     let within = Duration::from_millis(500);
-    let stop = Setup { smtp_url: url, within, schedule: "0,1s,1s,1s,1s,1s,1s,1s,1s,1s", ..Setup::default() }.start(&world);
+    let stop =
+        Setup { smtp_url: url, within, schedule: "0,1s,1s,1s,1s,1s,1s,1s,1s,1s", ..Setup::default() }.start(&world);
     for number in 1..=3 {
         let began = Instant::now();
         crossing(&world, &tenant).await;

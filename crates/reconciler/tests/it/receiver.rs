@@ -152,9 +152,7 @@ impl Setup {
     pub fn start_with(&self, world: &World, connector: Connector) -> Stop {
         let mails = self.smtp_url.as_ref().map(|url| {
             let from = "Tollgate <quota@example.com>";
-            Arc::new(
-                Mails::new(world.store.clone(), url, from, self.schedule.parse().unwrap(), self.within).unwrap(),
-            )
+            Arc::new(Mails::new(world.store.clone(), url, from, self.schedule.parse().unwrap(), self.within).unwrap())
         });
         let webhooks = self.webhooks(world, connector);
         let stop = CancellationToken::new();
