@@ -129,6 +129,7 @@ pub fn body(operation: &str, sample: &Sample) -> Option<Value> {
         "create_upstream" => bodies::upstream(&name),
         "change_upstream" => json!({"read_timeout_ms": 1000}),
         "create_webhook" => json!({"url": "https://example.com/hook", "event_types": ["quota.low"]}),
+        "rotate_webhook_secret" | "test_webhook" | "enable_webhook" => json!({}),
         "change_webhook" => json!({"description": "changed"}),
         "redeliver_webhook" => json!({"from": "2020-01-01T00:00:00Z"}),
         "sign_out"
@@ -161,9 +162,6 @@ pub fn body(operation: &str, sample: &Sample) -> Option<Value> {
         | "list_webhooks"
         | "read_webhook"
         | "delete_webhook"
-        | "rotate_webhook_secret"
-        | "test_webhook"
-        | "enable_webhook"
         | "list_webhook_deliveries"
         | "list_events"
         | "list_event_types"
