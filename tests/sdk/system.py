@@ -52,6 +52,7 @@ class System:
         self.gateways = credentials.get("gateway_urls") or [self.gateway]
         self.admin = credentials["admin_url"]
         self.upstream = credentials["upstream_url"]
+        self.mail = credentials["mail_url"]
         self.redis = credentials["redis_url"]
         self.service_token = credentials["service_token"]
         self.pids = credentials["pids"]

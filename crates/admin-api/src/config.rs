@@ -44,6 +44,10 @@ pub struct Config {
     #[arg(long, env = "TOLLGATE_TRUSTED_PROXIES", value_delimiter = ',')]
     pub trusted_proxies: Vec<IpNet>,
 
+    /// How long the secret before a rotation signs webhooks too, in seconds.
+    #[arg(long, env = "TOLLGATE_WEBHOOK_SECRET_OVERLAP_S", default_value_t = 86_400, value_parser = clap::value_parser!(u64).range(0..=31_536_000))]
+    pub webhook_secret_overlap_s: u64,
+
     /// Connections to PostgreSQL at most.
     #[arg(long, env = "TOLLGATE_DATABASE_CONNECTIONS", default_value_t = 16, value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub database_connections: u32,

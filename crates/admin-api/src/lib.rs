@@ -14,6 +14,7 @@ pub mod call;
 pub mod config;
 pub mod console;
 pub mod error;
+mod events;
 mod force;
 mod grants;
 mod health;
@@ -44,5 +45,6 @@ mod targets;
 mod tenants;
 mod upstreams;
 mod validate;
+mod webhooks;
 
 pub use start::{connect, run};

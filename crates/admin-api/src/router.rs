@@ -16,14 +16,14 @@ use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::auth::policy::{
-    AnyPerson, ChangeOwnQuota, ChangeQuota, CreateTenants, ManageServiceTokens, ReadGrants, ReadKeys, ReadModels,
-    ReadPrices, ReadProjects, ReadQuota, ReadTenants, ReadUpstreams, ReadUsage, WriteGrants, WriteKeys, WriteLedger,
-    WriteModels, WritePrices, WriteProjects, WriteTenants, WriteUpstreams,
+    AnyPerson, ChangeOwnQuota, ChangeQuota, CreateTenants, ManageServiceTokens, ReadEvents, ReadGrants, ReadKeys,
+    ReadModels, ReadPrices, ReadProjects, ReadQuota, ReadTenants, ReadUpstreams, ReadUsage, WriteGrants, WriteKeys,
+    WriteLedger, WriteModels, WritePrices, WriteProjects, WriteTenants, WriteUpstreams, WriteWebhooks,
 };
 use crate::openapi::{guarded, open};
 use crate::{
-    body, call, console, grants, health, keys, live, models, openapi, prices, problem, projects, quota_changes,
-    requests, service_tokens, session, setup, targets, tenants, upstreams,
+    body, call, console, events, grants, health, keys, live, models, openapi, prices, problem, projects, quota_changes,
+    requests, service_tokens, session, setup, targets, tenants, upstreams, webhooks,
 };
 
 /// A call that takes longer is ended; the database's own time-outs are shorter.
@@ -76,6 +76,19 @@ fn operations() -> OpenApiRouter<App> {
         .routes(guarded::<WriteKeys>(routes!(keys::delete::handler)))
         .routes(guarded::<WriteKeys>(routes!(keys::disable::handler)))
         .routes(guarded::<WriteKeys>(routes!(keys::enable::handler)))
+        // Events
+        .routes(guarded::<ReadEvents>(routes!(events::list::handler)))
+        .routes(guarded::<ReadEvents>(routes!(events::types::handler)))
+        .routes(guarded::<WriteWebhooks>(routes!(webhooks::list::handler)))
+        .routes(guarded::<WriteWebhooks>(routes!(webhooks::create::handler)))
+        .routes(guarded::<WriteWebhooks>(routes!(webhooks::read::handler)))
+        .routes(guarded::<WriteWebhooks>(routes!(webhooks::change::handler)))
+        .routes(guarded::<WriteWebhooks>(routes!(webhooks::delete::handler)))
+        .routes(guarded::<WriteWebhooks>(routes!(webhooks::rotate_secret::handler)))
+        .routes(guarded::<WriteWebhooks>(routes!(webhooks::test::handler)))
+        .routes(guarded::<WriteWebhooks>(routes!(webhooks::enable::handler)))
+        .routes(guarded::<WriteWebhooks>(routes!(webhooks::deliveries::handler)))
+        .routes(guarded::<WriteWebhooks>(routes!(webhooks::redeliver::handler)))
         // Catalog
         .routes(guarded::<ReadModels>(routes!(models::list::handler)))
         .routes(guarded::<WriteModels>(routes!(models::create::handler)))

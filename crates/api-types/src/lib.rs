@@ -28,6 +28,7 @@ pub mod target;
 pub mod tenant;
 pub mod timestamp;
 pub mod upstream;
+pub mod webhook;
 
 pub use decimal::{Decimal, Factor};
 pub use numbers::{Numbers, Overdraft};

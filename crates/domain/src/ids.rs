@@ -136,6 +136,8 @@ ids! {
     WebhookId = "wh";
     /// An event.
     EventId = "evt";
+    /// A delivery of an event to a webhook endpoint.
+    DeliveryId = "dl";
     /// A service token.
     ServiceTokenId = "st";
     /// A person.

@@ -9,6 +9,7 @@ pub mod amount;
 pub mod amount_text;
 pub mod api_key;
 pub mod books;
+pub mod destination;
 pub mod estimate;
 pub mod field;
 pub mod freeze;
@@ -25,7 +26,9 @@ pub mod usage;
 
 pub use amount::{Amount, Unit};
 pub use freeze::{FreezeEntry, FreezeState};
-pub use ids::{GrantId, KeyId, ModelId, ProjectId, RequestId, TargetId, TenantId, UpstreamId};
+pub use ids::{
+    DeliveryId, EventId, GrantId, KeyId, ModelId, ProjectId, RequestId, TargetId, TenantId, UpstreamId, WebhookId,
+};
 pub use limits::{LimitName, LimitSet, LimitUse, Limits};
 pub use price::{Multiplier, Price, Prices, Tariff};
 pub use record::{Attempt, Outcome, UsageRecord};

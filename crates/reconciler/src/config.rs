@@ -4,6 +4,10 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use clap::Parser;
+use domain::api_key::SecretKey;
+use ipnet::IpNet;
+
+use crate::deliver::schedule::{Schedule, duration};
 
 /// Heals phantom freezes, opens recovery windows, pushes changed totals and applies what the clock makes due.
 #[derive(Debug, Clone, Parser)]
@@ -24,6 +28,28 @@ pub struct Config {
     /// How long a recovery window lasts, milliseconds; the same on every service
     #[arg(long, env = "TOLLGATE_RECOVERY_WAIT_MS", default_value_t = 3000, value_parser = clap::value_parser!(u64).range(100..=60_000))]
     pub recovery_wait_ms: u64,
+    /// 32 random bytes in base64, the same for every service of the deployment
+    #[arg(long, env = "TOLLGATE_SECRET_KEY", hide_env_values = true, value_parser = secret_key)]
+    pub secret_key: SecretKey,
+    /// The pauses before each attempt at a webhook or mail, the first of them 0
+    #[arg(long, env = "TOLLGATE_WEBHOOK_SCHEDULE", default_value = "0,5s,5m,30m,2h,5h,10h,14h,20h,24h")]
+    pub webhook_schedule: Schedule,
+    /// A webhook endpoint that has failed for so long is disabled
+    #[arg(long, env = "TOLLGATE_WEBHOOK_DISABLE_AFTER", default_value = "5d", value_parser = duration)]
+    pub webhook_disable_after: Duration,
+    /// Networks that webhooks may be sent to although they are not public, as CIDR ranges
+    #[arg(long, env = "TOLLGATE_WEBHOOK_ALLOW", value_delimiter = ',')]
+    pub webhook_allow: Vec<IpNet>,
+    /// The mail server, such as smtps://user:password@mail.example.com; unset: no mail is sent
+    #[arg(long, env = "TOLLGATE_SMTP_URL", hide_env_values = true)]
+    pub smtp_url: Option<String>,
+    /// The sender of mails, such as Tollgate <quota@example.com>
+    #[arg(long, env = "TOLLGATE_MAIL_FROM", default_value = "tollgate@localhost")]
+    pub mail_from: String,
+}
+
+fn secret_key(text: &str) -> Result<SecretKey, String> {
+    SecretKey::from_base64(text).map_err(|error| error.to_string())
 }
 
 impl Config {

@@ -15,6 +15,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
+use crate::deliver::Delivery;
 use crate::sweep::Sweeper;
 use crate::windows::Windows;
 use crate::{Config, changes, due, push};
@@ -42,6 +43,8 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
             () = stop.cancelled() => return Ok(()),
         }
     };
+    let delivery = Delivery::new(&config, ledger.clone(), store.clone())?;
+    let delivering = tokio::spawn(delivery.run(stop.clone()));
     while !stop.is_cancelled() {
         if let Err(error) = lead(&config, &ledger, &store, &ready, &stop).await {
             ready.store(false, Ordering::Relaxed);
@@ -52,6 +55,7 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
             () = stop.cancelled() => {}
         }
     }
+    delivering.await?;
     server.await?;
     Ok(())
 }

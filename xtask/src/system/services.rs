@@ -104,6 +104,8 @@ pub fn product(state: &State, surroundings: &Surroundings) -> Vec<Service> {
     admin.preferred_port = known(8081);
     services.push(admin.environment(&[(gateway_url.0, gateway_url.1.as_str())]));
     let mut reconciler = Service::new("reconciler", "tollgate-reconciler").environment(&common).environment(&mail);
+    // Receivers under development run on this machine.
+    reconciler = reconciler.environment(&[("TOLLGATE_WEBHOOK_ALLOW", "127.0.0.0/8,::1/128")]);
     // It has no port but the one of its metrics.
     reconciler.arguments = vec!["--metrics-listen".into(), "{listen}".into()];
     services.push(reconciler);

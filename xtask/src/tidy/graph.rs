@@ -28,7 +28,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "tollgate-admin-api",
         &["tollgate-domain", "tollgate-api-types", "tollgate-ledger", "tollgate-store", "tollgate-quota"],
     ),
-    ("tollgate-reconciler", &["tollgate-domain", "tollgate-ledger", "tollgate-store", "tollgate-quota"]),
+    (
+        "tollgate-reconciler",
+        &["tollgate-domain", "tollgate-api-types", "tollgate-ledger", "tollgate-store", "tollgate-quota"],
+    ),
     ("tollgate-cli", &["tollgate-domain", "tollgate-api-types", "tollgate-ledger", "tollgate-store", "tollgate-quota"]),
     ("tollgate-sim-upstream", &[]),
     ("tollgate-mail-catcher", &[]),

@@ -80,4 +80,8 @@ policies! {
     WriteUpstreams: P, [UpstreamsWrite], platform: true;
     /// Read recorded requests.
     ReadUsage: V_T, [UsageRead], platform: false;
+    /// Manage webhook endpoints.
+    WriteWebhooks: P_T, [WebhooksWrite], platform: false;
+    /// Read the feed of events.
+    ReadEvents: V_T, [EventsRead], platform: false;
 }

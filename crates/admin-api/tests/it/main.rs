@@ -16,4 +16,5 @@ mod process;
 mod quota_changes;
 mod samples;
 mod tenants;
+mod webhooks;
 mod world;

@@ -17,6 +17,7 @@ pub struct Sample {
     pub upstream: String,
     pub request: String,
     pub service_token: String,
+    pub webhook: String,
 }
 
 impl Sample {
@@ -36,7 +37,9 @@ impl Sample {
         let request = record(world, &tenant, &project, &key).await;
         let token = world.token(&["tenants:read".to_owned()], None).await;
         let service_token = token_id(world, &token).await;
-        Self { tenant, project, key, grant, model, target, upstream, request, service_token }
+        let webhook = json!({"tenant_id": tenant, "url": "https://example.com/hook", "event_types": ["quota.low"]});
+        let webhook = world.post("/webhooks", who, webhook).await.expect(201).id();
+        Self { tenant, project, key, grant, model, target, upstream, request, service_token, webhook }
     }
 
     pub fn tenant_id(&self) -> TenantId {
@@ -54,6 +57,7 @@ impl Sample {
             .replace("{m}", &self.model)
             .replace("{u}", &self.upstream)
             .replace("{req}", &self.request)
+            .replace("{w}", &self.webhook)
             .replace("{id}", if service_token { &self.service_token } else { &self.target })
     }
 }
@@ -129,6 +133,10 @@ pub fn body(operation: &str, sample: &Sample) -> Option<Value> {
         "create_price" => json!({"input": "1", "output": "2"}),
         "create_upstream" => bodies::upstream(&name),
         "change_upstream" => json!({"read_timeout_ms": 1000}),
+        "create_webhook" => json!({"url": "https://example.com/hook", "event_types": ["quota.low"]}),
+        "rotate_webhook_secret" | "test_webhook" | "enable_webhook" => json!({}),
+        "change_webhook" => json!({"description": "changed"}),
+        "redeliver_webhook" => json!({"from": "2020-01-01T00:00:00Z"}),
         "sign_out"
         | "read_session"
         | "list_service_tokens"
@@ -156,6 +164,12 @@ pub fn body(operation: &str, sample: &Sample) -> Option<Value> {
         | "list_upstreams"
         | "read_upstream"
         | "delete_upstream"
+        | "list_webhooks"
+        | "read_webhook"
+        | "delete_webhook"
+        | "list_webhook_deliveries"
+        | "list_events"
+        | "list_event_types"
         | "list_requests"
         | "read_request" => return None,
         other => panic!("the operation {other} is new: give it a row here, with a body that it takes"),

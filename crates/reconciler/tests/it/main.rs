@@ -8,13 +8,17 @@
 
 mod beyond;
 mod changes;
+mod deliver;
+mod destinations;
 mod lapse;
 mod life;
 mod limits;
+mod mail;
 mod model;
 mod model_grants;
 mod model_verbs;
 mod race;
+mod receiver;
 mod renewals;
 mod steps;
 mod sweep;
