@@ -8,6 +8,7 @@ mod create_admin;
 mod create_service_token;
 mod ledger;
 mod migrate;
+mod verify;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -39,6 +40,8 @@ enum Command {
     Show(ledger::Show),
     /// Compare Redis with PostgreSQL, of one tenant or all; fails where a copy is wrong.
     Compare(ledger::Compare),
+    /// Check that every sum in PostgreSQL adds up from its rows; fails where one does not.
+    Verify(verify::Verify),
     /// Have a tenant's copy in Redis loaded anew from PostgreSQL. Deletes nothing; calls go on.
     Rebuild(ledger::Rebuild),
     /// End one running freeze without a charge.
@@ -82,6 +85,7 @@ async fn main() -> ExitCode {
         Command::LoadScripts(command) => command.run().await,
         Command::Show(command) => command.run().await,
         Command::Compare(command) => command.run().await,
+        Command::Verify(command) => command.run().await,
         Command::Rebuild(command) => command.run().await,
         Command::RollBack(command) => command.run().await,
     };

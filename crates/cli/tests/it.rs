@@ -185,6 +185,12 @@ async fn shows_compares_and_mends_a_tenants_copy() {
     assert!(shown.contains("total 10.00000000, used 0.00000000, frozen 0.25000000, remaining 9.75000000"), "{shown}");
     assert!(shown.contains("1 freezes") && shown.contains(&freeze.request_id().to_string()), "{shown}");
     assert_eq!(said(&["compare"]).trim(), "1 tenants, 3 accounts, 0 wrong");
+    let verify = || tollgate(&["verify", "--database-url", &database_url]);
+    // The total was written by hand: no grant stands behind it.
+    let unbacked = verify();
+    assert!(!unbacked.status.success());
+    let expected = format!("{id}: total 1000000000, but grants in force are 0");
+    assert!(text(&unbacked.stdout).contains(&expected), "{}", text(&unbacked.stdout));
 
     let Reply::Array(keys) = redis.command(&["KEYS", &format!("tg:*:a:{id}")]).unwrap() else { panic!("no list") };
     let [Reply::Text(account)] = keys.as_slice() else { panic!("{keys:?}") };

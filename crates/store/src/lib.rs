@@ -44,6 +44,7 @@ pub mod upkeep;
 pub mod upstreams;
 mod usage_records;
 pub mod users;
+pub mod verify;
 pub mod webhook_deliveries;
 pub mod webhooks;
 

@@ -88,6 +88,14 @@ impl Store {
         Ok(self.pool.begin().await?)
     }
 
+    /// Begins a transaction that reads one snapshot of the whole database and writes nothing.
+    ///
+    /// # Errors
+    /// `Unavailable` where no connection is to be had within 5 s.
+    pub async fn snapshot(&self) -> Result<Transaction<'static, Postgres>, Error> {
+        Ok(self.pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?)
+    }
+
     /// A connection outside a transaction, for single reads.
     ///
     /// # Errors

@@ -116,6 +116,7 @@ mod tests {
             valid_until_ms: Some(0),
             lapse_version: 0,
             lapsed: Amount::ZERO,
+            limits: domain::LimitSet::default(),
         };
         let facts = Facts { snapshot, refunded: amount(5), frozen: amount(1_000_000) };
         let data = render(&event, Some(&facts));

@@ -16,6 +16,7 @@ mod limits;
 mod mail;
 mod model;
 mod model_grants;
+mod model_truth;
 mod model_verbs;
 mod race;
 mod receiver;

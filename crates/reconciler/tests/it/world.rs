@@ -152,45 +152,9 @@ impl World {
 
     /// Postgres adds up by itself.
     pub async fn assert_sums(&self, tenant: &Tenant) {
-        let wrong = self
-            .database
-            .rows(&format!(
-                "SELECT a.scope, a.used, a.spent_sum, s.sum, e.ended FROM accounts a
-                 CROSS JOIN LATERAL (SELECT coalesce(sum(amount), 0) AS sum FROM settlements WHERE a.scope = ANY(scopes)) s
-                 CROSS JOIN LATERAL (SELECT coalesce(sum(used), 0) AS ended FROM grant_balances b
-                     WHERE b.tenant_id = a.tenant_id AND a.level = 'tenant' AND b.status IN ('ended', 'lapsed')) e
-                 WHERE a.tenant_id = '{}' AND (a.used <> s.sum - e.ended OR a.spent_sum <> s.sum)",
-                tenant.id.uuid()
-            ))
-            .await
-            .unwrap();
-        assert!(wrong.is_empty(), "accounts differ from their settlements: {wrong:?}");
-        let wrong = self
-            .database
-            .rows(&format!(
-                "SELECT b.grant_id, b.used, a.sum, e.repaid FROM grant_balances b
-                 CROSS JOIN LATERAL (SELECT coalesce(sum(amount), 0) AS sum FROM allocations WHERE grant_id = b.grant_id) a
-                 CROSS JOIN LATERAL (SELECT coalesce(sum(repaid), 0) AS repaid FROM grant_events WHERE grant_id = b.grant_id) e
-                 WHERE b.tenant_id = '{}' AND b.used <> a.sum + e.repaid",
-                tenant.id.uuid()
-            ))
-            .await
-            .unwrap();
-        assert!(wrong.is_empty(), "grants differ from their allocations: {wrong:?}");
-        let wrong = self
-            .database
-            .rows(&format!(
-                "SELECT a.total, b.total AS of_grants, e.total AS of_events, a.granted_sum, b.granted FROM accounts a
-                 CROSS JOIN LATERAL (SELECT coalesce(sum(amount) FILTER (WHERE status = 'in_force'), 0) AS total,
-                     coalesce(sum(amount), 0) AS granted FROM grant_balances WHERE tenant_id = a.tenant_id) b
-                 CROSS JOIN LATERAL (SELECT coalesce(sum(delta), 0) AS total FROM grant_events
-                     WHERE tenant_id = a.tenant_id AND kind <> 'unlapsed') e
-                 WHERE a.scope = '{}' AND (a.total <> b.total OR a.total <> e.total OR a.granted_sum <> b.granted)",
-                tenant.id
-            ))
-            .await
-            .unwrap();
-        assert!(wrong.is_empty(), "the total differs from its grants or events: {wrong:?}");
+        let mut snapshot = self.store.snapshot().await.unwrap();
+        let wrong = store::verify::sums(&mut snapshot, Some(tenant.id)).await.unwrap();
+        assert!(wrong.is_empty(), "sums do not add up: {wrong:?}");
     }
 
     /// What a request was charged in all, and how many outcome rows it has.
