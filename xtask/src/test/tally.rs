@@ -71,10 +71,12 @@ impl Tally {
         if let Some(tally) = Self::of_node(line) {
             return tally;
         }
-        // `=== 5 passed in 1.0s ===`, or without the frame where it runs quietly.
+        // `=== 5 passed in 1.0s ===`, or without the frame where it runs quietly; over a minute `in 61.0s (0:01:01)`.
         let bare = line.trim_matches(['=', ' ']);
         let is_pytest = bare.starts_with(|first: char| first.is_ascii_digit())
-            && bare.rsplit_once(" in ").is_some_and(|(_, time)| time.trim_end_matches(')').ends_with('s'));
+            && bare
+                .rsplit_once(" in ")
+                .is_some_and(|(_, time)| time.split(' ').next().is_some_and(|s| s.ends_with('s')));
         let is_summary = line.starts_with("Summary [") || is_test_program || is_pytest;
         if !is_summary {
             return Self::default();
@@ -135,6 +137,7 @@ mod tests {
             ("=================== 3 failed, 12 passed, 1 error in 3.21s ===================", 12, 4),
             ("    test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 19 filtered out", 0, 0),
             ("64 passed in 37.29s", 64, 0),
+            ("70 passed in 79.62s (0:01:19)", 70, 0),
             ("# pass 7", 7, 0),
             ("ℹ fail 2", 0, 2),
             ("# tests 9", 0, 0),
