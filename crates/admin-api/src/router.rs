@@ -29,8 +29,13 @@ use crate::{
 /// A call that takes longer is ended; the database's own time-outs are shorter.
 const CALL_WITHIN: Duration = Duration::from_secs(30);
 
+/// The operations under their base path, in a document with our title: the outer router's is the one that is served.
+fn whole() -> OpenApiRouter<App> {
+    OpenApiRouter::with_openapi(openapi::base()).nest("/api/v1", operations())
+}
+
 fn operations() -> OpenApiRouter<App> {
-    OpenApiRouter::with_openapi(openapi::base())
+    OpenApiRouter::new()
         // People
         .routes(open(routes!(setup::read::handler)))
         .routes(open(routes!(setup::create::handler)))
@@ -114,7 +119,7 @@ fn operations() -> OpenApiRouter<App> {
 /// The OpenAPI document of every operation.
 #[must_use]
 pub fn document() -> OpenApi {
-    OpenApiRouter::new().nest("/api/v1", operations()).into_openapi()
+    whole().into_openapi()
 }
 
 /// The whole service: API, its document, health.
@@ -122,7 +127,7 @@ pub fn document() -> OpenApi {
 /// # Errors
 /// Where the document can't be written as JSON.
 pub fn router(app: App) -> anyhow::Result<Router> {
-    let (operations, document) = OpenApiRouter::new().nest("/api/v1", operations()).split_for_parts();
+    let (operations, document) = whole().split_for_parts();
     let api = operations
         .merge(openapi::serve(&document)?)
         .route("/api/{*rest}", axum::routing::any(|| async { StatusCode::NOT_FOUND }))

@@ -37,21 +37,23 @@ impl Quota {
         }
     }
 
-    /// The four numbers of each scope: the totals of whichever copy is newer, what is frozen from Redis.
+    /// The four numbers of each scope: Redis' where its copy decides, for only there `used` and `frozen` are one reading (a
+    /// charge that Postgres has just booked is frozen in Redis until its confirm); else Postgres' totals.
     ///
     /// # Errors
     /// Postgres gave no answer; a Redis that is away is read as nothing frozen.
     pub async fn read(&self, tenant_id: TenantId, scopes: &[Scope]) -> Result<Vec<Numbers>, Unavailable> {
         let held = self.shared.ledger.read(tenant_id, scopes).await.unwrap_or_default();
         let snapshots = self.shared.snapshots(scopes).await?;
-        let frozen = |scope: &Scope| {
-            held.iter().filter_map(|held| held.numbers.as_ref()).find(|numbers| numbers.scope == *scope)
+        let copy = |scope: &Scope| {
+            held.iter().filter_map(|held| Some((held.state, held.numbers.as_ref()?))).find(|(_, of)| of.scope == *scope)
         };
         Ok(snapshots
             .iter()
-            .map(|snapshot| match frozen(&snapshot.scope) {
-                Some(numbers) if numbers.version > snapshot.version => numbers.clone(),
-                Some(numbers) => Numbers::of(snapshot, numbers.frozen),
+            .map(|snapshot| match copy(&snapshot.scope) {
+                Some((AccountState::Trusted, numbers)) => numbers.clone(),
+                Some((_, numbers)) if numbers.version > snapshot.version => numbers.clone(),
+                Some((_, numbers)) => Numbers::of(snapshot, numbers.frozen),
                 None => Numbers::of(snapshot, Amount::ZERO),
             })
             .collect())

@@ -48,6 +48,8 @@ impl Operation {
 async fn operations(world: &World) -> (Vec<Operation>, Vec<String>) {
     let document = world.get("/openapi.json", &Who::Nobody).await.expect(200).body;
     assert_eq!(document["openapi"], "3.1.0");
+    assert_eq!(document["info"]["title"], "Tollgate admin API");
+    assert!(document["info"].get("contact").is_none(), "{}", document["info"]);
     let (mut guarded, mut open) = (Vec::new(), Vec::new());
     for (path, item) in document["paths"].as_object().unwrap() {
         for (method, operation) in item.as_object().unwrap() {

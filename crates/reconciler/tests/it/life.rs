@@ -65,6 +65,26 @@ async fn a_request_is_frozen_settled_recorded_and_confirmed() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_charge_between_its_record_and_its_confirm_is_read_once() {
+    let world = World::start().await;
+    let tenant = world.tenant(1000).await;
+    world.open(&tenant).await;
+    let quota = Quota::start(config(&world), world.store.clone()).await.unwrap();
+    let freeze = admit(&quota, &tenant, 400, 10).await;
+    let id = freeze.request_id();
+    quota::outcomes::record(&world.store, &[tenant.row(id, Outcome::Final, 123)]).await.unwrap();
+    // Postgres has it in `used`, Redis still as frozen: one of both is read, never their sum.
+    for numbers in quota.read(tenant.id, &tenant.scopes).await.unwrap() {
+        assert_eq!((numbers.used, numbers.frozen), (amount(0), amount(400)), "{}", numbers.scope);
+    }
+    freeze.finish(Outcome::Final, amount(123), tenant.record(id)).recorded().await.unwrap();
+    for numbers in quota.read(tenant.id, &tenant.scopes).await.unwrap() {
+        assert_eq!((numbers.used, numbers.frozen), (amount(123), amount(0)), "{}", numbers.scope);
+    }
+    assert_eq!(quota.shutdown(Duration::from_secs(5)).await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn only_what_is_left_is_frozen_and_less_than_needed_is_refused() {
     let world = World::start().await;
     let tenant = world.tenant_with(1000, Some(300), None).await;
