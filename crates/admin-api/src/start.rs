@@ -15,8 +15,8 @@ use crate::config::Config;
 use crate::{router, server};
 
 const NAME: &str = "tollgate-admin-api";
-/// Connections of the quota's own pool: short reads only.
-const QUOTA_CONNECTIONS: u32 = 4;
+/// Connections of the quota's own pool: reads, and the short transactions beside a call's own.
+const QUOTA_CONNECTIONS: u32 = 8;
 const SETUP_TOKEN_DAYS: i64 = 7;
 
 /// Runs the service until SIGTERM or SIGINT.

@@ -1,4 +1,7 @@
 //! The steps of a decrease before it is committed: pending in Postgres, tested in Redis, or cancelled.
+//!
+//! Their transactions come out of the quota's own pool: the call holds a connection of the main one meanwhile, and calls that
+//! wait for a second one of the same pool would wait for each other.
 
 use std::time::Duration;
 
@@ -39,7 +42,7 @@ pub(super) async fn pend(app: &App, change: &NewChange, unit: Unit) -> Result<()
 
 async fn begin(app: &App, change: &NewChange) -> Result<()> {
     for _ in 0..TRIES {
-        let mut tx = app.store().begin().await?;
+        let mut tx = app.quota().store().begin().await?;
         match store::quota_changes::begin(&mut tx, change).await {
             Ok(_) => return Ok(tx.commit().await.map_err(store::Error::from)?),
             Err(store::Error::AlreadyExists { .. }) => {
@@ -55,7 +58,7 @@ async fn begin(app: &App, change: &NewChange) -> Result<()> {
 /// Gives the limit back, here or (where that fails) by the reconciler a little later.
 pub(super) async fn cancel(app: &App, change: &NewChange) {
     let cancelled = async {
-        let mut tx = app.store().begin().await?;
+        let mut tx = app.quota().store().begin().await?;
         store::quota_changes::cancel(&mut tx, change.id).await?;
         tx.commit().await.map_err(store::Error::from)
     };

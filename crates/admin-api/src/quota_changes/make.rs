@@ -87,9 +87,10 @@ fn check(body: &CreateQuotaChange, unit: Unit) -> Result<Amount> {
     Ok(delta)
 }
 
-/// A budget's account of this period may not be there yet; what is due on a tenant's is applied first.
+/// A budget's account of this period may not be there yet; what is due on a tenant's is applied first. By the quota's own pool:
+/// the call holds a connection of the main one.
 async fn open<P: Policy>(call: &mut Call<P>, target: &Target) -> Result<()> {
-    let mut tx = call.app.store().begin().await?;
+    let mut tx = call.app.quota().store().begin().await?;
     store::load::load(&mut tx, target.tenant.id, std::slice::from_ref(&target.present.scope)).await?;
     Ok(tx.commit().await.map_err(store::Error::from)?)
 }

@@ -158,3 +158,18 @@ async fn settings_reach_the_account() {
     let bad = json!({"settings": {"thresholds": [0, 101]}});
     world.patch(&path, &world.system, "*", bad).await.refused_field("settings.thresholds", "out_of_range");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_changes_at_once_do_not_wait_for_each_others_connections() {
+    let world = std::sync::Arc::new(World::start().await);
+    let mut calls = tokio::task::JoinSet::new();
+    for number in 0..30 {
+        let tenant = world.tenant(&format!("t{number}"), "5").await.id();
+        let world = std::sync::Arc::clone(&world);
+        calls.spawn(async move {
+            let body = json!({"delta": "-0.01", "reason": "r"});
+            world.post(&format!("/tenants/{tenant}/quota-changes"), &world.system, body).await.status.as_u16()
+        });
+    }
+    assert_eq!(calls.join_all().await, [201; 30]);
+}

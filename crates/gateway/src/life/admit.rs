@@ -83,6 +83,7 @@ pub fn refused(refusal: &Refusal, resets_at: Option<Timestamp>, unit: Unit, hard
     };
     let until_reset = resets_at.and_then(|at| Duration::try_from(at.duration_since(Timestamp::now())).ok());
     match refusal.limit.as_str() {
+        "quota" if is_being_lowered(numbers) => ApiError::rate_limited(detail, Some(LATER)),
         "quota" if refusal.level == Level::Tenant && (hard_stop || is_beyond_credit(numbers)) => {
             ApiError::payment_required(detail)
         }
@@ -118,9 +119,46 @@ fn limited(refusal: &Refusal, name: LimitName, unit: Unit) -> ApiError {
     }
 }
 
+/// A limit below total and credit line: a decrease is being tested. It is committed or cancelled in a moment, so the same call
+/// is worth another try.
+fn is_being_lowered(numbers: &Numbers) -> bool {
+    let (Some(total), Some(limit)) = (numbers.total, numbers.limit) else { return false };
+    limit < total.saturating_add(numbers.credit_limit)
+}
+
 /// The tenant has an overdraft, and not even that suffices; or it owes more than it may.
 fn is_beyond_credit(numbers: &Numbers) -> bool {
     let (Some(total), Some(limit)) = (numbers.total, numbers.limit) else { return false };
     let has_overdraft = limit > total.saturating_add(numbers.credit_limit);
     has_overdraft || numbers.used > limit
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{Amount, Scope, Status, TenantId};
+
+    use super::*;
+
+    fn numbers(total: i64, limit: i64, used: i64) -> Numbers {
+        let amount = |units| Amount::new(units).unwrap();
+        Numbers {
+            scope: Scope::Tenant(TenantId::generate()),
+            total: Some(amount(total)),
+            used: amount(used),
+            frozen: Amount::ZERO,
+            credit_limit: amount(10),
+            limit: Some(amount(limit)),
+            version: 1,
+            status: Status::Active,
+            valid_until_ms: None,
+        }
+    }
+
+    #[test]
+    fn a_decrease_that_is_being_tested_is_no_debt() {
+        assert!(is_being_lowered(&numbers(100, 60, 70)), "the limit is below total and credit line");
+        assert!(!is_being_lowered(&numbers(100, 110, 70)));
+        assert!(!is_being_lowered(&numbers(100, 130, 70)), "an overdraft");
+        assert!(is_beyond_credit(&numbers(100, 110, 111)), "it owes more than it may");
+    }
 }
