@@ -4,7 +4,6 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use domain::record::{Outcome, UsageRecord};
-use domain::usage::Usage;
 use domain::{Amount, KeyId, Level, LimitUse, Numbers, ProjectId, RequestId, Scope, TenantId};
 use ledger::{FreezeCall, FreezeOutcome, LedgerError};
 use store::record::OutcomeRow;
@@ -13,7 +12,7 @@ use tracing::{error, warn};
 
 use crate::live::{Live, NewLive};
 use crate::recorder::Job;
-use crate::{Freeze, Quota, Shared, Unavailable};
+use crate::{Freeze, Quota, Shared, Unavailable, outcomes};
 
 /// What a request asks for.
 #[derive(Debug, Clone)]
@@ -239,25 +238,5 @@ impl Shared {
 
 /// The record of a request of which nothing but the ask is known.
 pub(crate) fn empty_record(ask: &Ask) -> UsageRecord {
-    UsageRecord {
-        request_id: ask.request_id,
-        client_request_id: None,
-        tenant_id: ask.tenant_id,
-        project_id: ask.project_id,
-        key_id: ask.key_id,
-        model: ask.model.clone(),
-        served_model: None,
-        estimate: ask.want,
-        frozen: Amount::ZERO,
-        extensions: 0,
-        usage: Usage::default(),
-        attempts: Vec::new(),
-        upstream_status: None,
-        estimated: true,
-        overrun: false,
-        started_at: None,
-        frozen_at: None,
-        first_byte_at: None,
-        ended_at: None,
-    }
+    outcomes::bare(ask.request_id, ask.tenant_id, ask.project_id, ask.key_id, &ask.model, ask.want)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use domain::record::{Outcome, UsageRecord};
 use domain::usage::Usage;
-use domain::{Amount, FreezeEntry, Scope, Shard, Snapshot, TenantId};
+use domain::{Amount, FreezeEntry, KeyId, ProjectId, RequestId, Scope, Shard, Snapshot, TenantId};
 use ledger::{Delete, Ledger, LedgerError};
 use store::Store;
 use store::record::{OutcomeRow, Recorded};
@@ -39,6 +39,38 @@ pub async fn record(store: &Store, rows: &[OutcomeRow]) -> Result<Recorded, stor
     Ok(recorded)
 }
 
+/// The record of a request of which only who asked for which model, and the estimate, are known.
+pub(crate) fn bare(
+    request_id: RequestId,
+    tenant_id: TenantId,
+    project_id: ProjectId,
+    key_id: KeyId,
+    model: &str,
+    estimate: Amount,
+) -> UsageRecord {
+    UsageRecord {
+        request_id,
+        client_request_id: None,
+        tenant_id,
+        project_id,
+        key_id,
+        model: model.to_owned(),
+        served_model: None,
+        estimate,
+        frozen: Amount::ZERO,
+        extensions: 0,
+        usage: Usage::default(),
+        attempts: Vec::new(),
+        upstream_status: None,
+        estimated: true,
+        overrun: false,
+        started_at: None,
+        frozen_at: None,
+        first_byte_at: None,
+        ended_at: None,
+    }
+}
+
 /// The outcome of a freeze of which only Redis' entry is known. `None` where the entry names no key or no project.
 #[must_use]
 pub fn of_freeze(entry: &FreezeEntry, outcome: Outcome, amount: Amount) -> Option<OutcomeRow> {
@@ -51,25 +83,8 @@ pub fn of_freeze(entry: &FreezeEntry, outcome: Outcome, amount: Amount) -> Optio
         }
     }
     let record = UsageRecord {
-        request_id: entry.request_id,
-        client_request_id: None,
-        tenant_id: entry.tenant_id,
-        project_id: project_id?,
-        key_id: key_id?,
-        model: entry.model.clone(),
-        served_model: None,
-        estimate: entry.want,
         frozen: entry.amount,
-        extensions: 0,
-        usage: Usage::default(),
-        attempts: Vec::new(),
-        upstream_status: None,
-        estimated: true,
-        overrun: false,
-        started_at: None,
-        frozen_at: None,
-        first_byte_at: None,
-        ended_at: None,
+        ..bare(entry.request_id, entry.tenant_id, project_id?, key_id?, &entry.model, entry.want)
     };
     Some(OutcomeRow {
         request_id: entry.request_id,

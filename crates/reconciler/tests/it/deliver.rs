@@ -195,6 +195,6 @@ async fn what_was_claimed_by_a_reconciler_that_died_is_delivered_later() {
     assert!(store::webhook_deliveries::claim(&mut connection, &[], 4, 10, 1500).await.unwrap().is_empty());
     let _stop = Setup::default().start(&world);
     tokio::time::sleep(Duration::from_millis(800)).await;
-    assert_eq!(delivery(&world, id).await.1, 0, "it is another's for now");
+    assert_eq!(delivery(&world, id).await.1, 0, "whoever holds the claim delivers it, nobody else");
     receiver.wait("/ok", 1, Duration::from_secs(5)).await;
 }
