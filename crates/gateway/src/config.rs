@@ -63,6 +63,9 @@ pub struct Config {
     /// Seconds after which cached keys and the catalog are read again, should a notification be lost.
     #[arg(long, env = "TOLLGATE_CACHE_S", default_value = "5", value_parser = seconds)]
     pub cache_s: Duration,
+    /// Whether a caller's `Idempotency-Key` makes a retry safe; `false`: the header is ignored.
+    #[arg(long, env = "TOLLGATE_IDEMPOTENCY_KEYS", default_value_t = true, action = clap::ArgAction::Set)]
+    pub idempotency_keys: bool,
     /// What is logged, such as `info` or `tollgate_gateway=debug`.
     #[arg(long, env = "TOLLGATE_LOG", default_value = "info")]
     pub log: String,

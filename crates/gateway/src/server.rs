@@ -65,8 +65,9 @@ impl Server {
         database.max_connections = config.database_connections;
         let store = Store::connect_waiting(&database).await.context("DATABASE_URL: can't connect to PostgreSQL")?;
         let quota = Quota::start(quota, store.clone()).await.context("REDIS_URL: can't start the ledger")?;
+        let sealer = Sealer::new(&secret);
         let keys = Arc::new(KeyCache::new(store.clone(), config.cache_s));
-        let catalog = Arc::new(Catalog::new(store.clone(), Sealer::new(&secret)));
+        let catalog = Arc::new(Catalog::new(store.clone(), sealer.clone()));
         catalog.refresh().await.context("DATABASE_URL: can't read the catalog; has `tollgate migrate` run?")?;
         let listener = TcpListener::bind(config.listen)
             .await
@@ -85,6 +86,8 @@ impl Server {
             trusted_proxies,
             secret,
             store,
+            sealer,
+            gateway_id,
             quota,
             keys,
             catalog,
@@ -100,7 +103,7 @@ impl Server {
             stop_accepting.clone(),
             connections.clone(),
         ));
-        tracing::info!(%address, gateway_id, "the gateway listens");
+        tracing::info!(%address, gateway_id = app.gateway_id, "the gateway listens");
         Ok(Self { app, address, stop_accepting, stop_tasks, connections, tasks })
     }
 

@@ -8,6 +8,7 @@ mod guard;
 mod house;
 mod keys;
 mod limits;
+mod once;
 mod plain;
 mod quota;
 mod routes;
