@@ -3,6 +3,7 @@
 
 mod beyond;
 mod charges;
+mod crowd;
 mod failover;
 mod guard;
 mod house;
@@ -14,5 +15,6 @@ mod quota;
 mod routes;
 mod sse;
 mod streams;
+mod tls;
 mod upstream_faults;
 mod wire;
