@@ -5,21 +5,21 @@ use axum::response::Response;
 use http::{HeaderValue, header};
 
 use crate::dialect::reply::Reply as Answer;
-use crate::life::Reply;
 use crate::life::account::Books;
 use crate::life::send::Whole;
+use crate::life::{Reply, translation};
 use crate::upstream::refusal;
 
 /// Settles a whole answer, then replies.
 pub fn finish(mut books: Books, whole: Whole, client: Reply) {
     books.first_byte();
     let key = books.serving.as_ref().and_then(|target| target.upstream.key.clone());
-    let refusal = match books.call.dialect.reply(&whole.body, &books.plan.model.tokenizer) {
+    let refusal = match books.dialect().reply(&whole.body, &books.plan.model.tokenizer) {
         Answer::Answer { usage, counted, served_model } => {
             let is_estimated = usage.is_none();
             let usage = usage.unwrap_or_else(|| books.counted(counted));
             books.served_model = served_model;
-            let mut response = Response::new(Body::from(whole.body));
+            let mut response = Response::new(Body::from(translation::reply(&books, whole.body, &usage)));
             response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
             books.reply_headers(response.headers_mut());
             books.settle(Some(usage), is_estimated, "completed");

@@ -13,5 +13,7 @@ mod quota;
 mod routes;
 mod sse;
 mod streams;
+mod translate;
+mod translated;
 mod upstream_faults;
 mod wire;
