@@ -100,8 +100,8 @@ impl Translation {
             Self::ChatByMessages => (Dialect::Messages, chat_by_messages::request::translate(body, bounds)?),
             Self::MessagesByChat => (Dialect::Chat, messages_by_chat::request::translate(body, bounds)?),
         };
+        // A translated body wishes for no usage chunk, so that its rewriting for a target adds the wish.
         let asked = dialect.read(&field::object(body.as_bytes())?)?;
-        // The gateway reads the usage chunk itself: it is never hidden from the translation.
         Ok(Translated { dialect, body: Bytes::from(body), asked })
     }
 

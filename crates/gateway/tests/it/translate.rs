@@ -93,21 +93,9 @@ fn every_reply_has_its_counterpart() {
                 _ => usage::from_openai(&case["from"]["usage"]),
             };
             let reply = translation.reply(case["from"].to_string().as_bytes(), &usage.unwrap(), &frame(false));
-            let mut reply: Value = serde_json::from_slice(&reply).unwrap();
-            let mut expected = case["to"].clone();
-            // Their text is compared as what it says: the golden files are written with spaces.
-            for value in [&mut reply, &mut expected] {
-                read_arguments(value);
-            }
-            assert_eq!(reply, expected, "{}", case["name"]);
+            let reply: Value = serde_json::from_slice(&reply).unwrap();
+            assert_eq!(reply, case["to"], "{}", case["name"]);
         }
-    }
-}
-
-fn read_arguments(reply: &mut Value) {
-    for call in reply.pointer_mut("/choices/0/message/tool_calls").and_then(Value::as_array_mut).into_iter().flatten() {
-        let arguments = call["function"]["arguments"].as_str().unwrap();
-        call["function"]["arguments"] = serde_json::from_str(arguments).unwrap();
     }
 }
 
@@ -175,20 +163,8 @@ fn every_stream_has_its_counterpart() {
     for (translation, client, upstream) in BOTH {
         for case in golden(&format!("{client}-streams.json")) {
             let from = wire(case["from"].as_array().unwrap(), "\n");
-            let mut got = Value::from(events(&relay(translation, upstream, &[from.as_bytes()], true)));
-            let mut expected = case["to"].clone();
-            // An input that comes at once is compared as what it says.
-            for value in [&mut got, &mut expected] {
-                for event in value.as_array_mut().unwrap() {
-                    if let Some(arguments) = event.pointer_mut("/choices/0/delta/tool_calls/0/function/arguments")
-                        && let Some(whole) = arguments.as_str().filter(|text| text.starts_with('{'))
-                        && let Ok(read) = serde_json::from_str::<Value>(whole)
-                    {
-                        *arguments = read;
-                    }
-                }
-            }
-            assert_eq!(got, expected, "{client}: {}", case["name"]);
+            let got = Value::from(events(&relay(translation, upstream, &[from.as_bytes()], true)));
+            assert_eq!(got, case["to"], "{client}: {}", case["name"]);
         }
     }
 }
