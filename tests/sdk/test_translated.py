@@ -162,7 +162,7 @@ def test_a_message_plain_and_streamed_is_charged_exactly(system, anthropic_clien
     plain = client.messages.create(**request)
     with client.messages.stream(**request) as stream:
         streamed = stream.get_final_message()
-    assert streamed.content == plain.content
+    assert streamed.content[0].text == plain.content[0].text
     assert streamed.usage == plain.usage
     assert (plain.usage.input_tokens, plain.usage.cache_read_input_tokens, plain.usage.output_tokens) == (700, 300, 40)
     assert plain.stop_reason == streamed.stop_reason == "end_turn"

@@ -82,7 +82,7 @@ async fn both_ways_are_charged_by_the_upstreams_own_report() {
             })
             .collect();
         assert_eq!(deltas, words, "{path}");
-        assert_eq!(stream.contains("completion_tokens"), false, "{path}: nobody asked for usage");
+        assert!(!stream.contains("completion_tokens"), "{path}: nobody asked for usage");
         assert_eq!(house.record(&id).await["charged"], cost(1000, 40), "{path}");
         used += cost(1000, 40);
         assert_eq!(house.settled().await.used, used, "{path}");
