@@ -25,6 +25,7 @@ pub mod router;
 pub mod routes;
 pub mod serve;
 pub mod server;
+pub mod tls;
 pub mod tokens;
 pub mod translate;
 pub mod upstream;

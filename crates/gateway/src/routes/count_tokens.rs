@@ -33,7 +33,8 @@ pub async fn post(
         let body = body::read(body, app.config.body_bytes, app.config.body_timeout_s).await?;
         let asked = Dialect::Messages.read(&field::object(&body)?)?;
         let passed = upstream::passed(&headers);
-        let call = Call { app, caller, context: context.clone(), dialect: Dialect::Messages, passed, body, asked };
+        let call =
+            Call { app, caller, context: context.clone(), dialect: Dialect::Messages, passed, body, asked, once: None };
         count(&call).await
     };
     counted.await.unwrap_or_else(|error: ApiError| error.to_response(&context))

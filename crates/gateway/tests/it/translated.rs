@@ -289,3 +289,16 @@ async fn a_model_of_another_route_is_told_apart_from_an_unknown_one() {
     assert!(error["message"].as_str().unwrap().contains("not served on this route"), "{error}");
     assert!(error["tollgate"]["remedy"].as_str().unwrap().contains("targets"), "{error}");
 }
+
+#[tokio::test]
+async fn a_safe_retry_gets_the_translated_answer_again() {
+    let house = house("1.00").await;
+    for (path, model, _) in WAYS {
+        let ask = || house.post(path, &body(model, "Hello", json!({}))).header("idempotency-key", format!("one{path}"));
+        let first: Value = ask().send().await.unwrap().json().await.unwrap();
+        assert!(!text_of(&first).is_empty(), "{path}: {first}");
+        let again: Value = ask().send().await.unwrap().json().await.unwrap();
+        assert_eq!(again, first, "{path}");
+    }
+    house.served(2).await;
+}
