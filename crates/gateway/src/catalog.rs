@@ -66,6 +66,12 @@ pub struct Model {
 }
 
 impl Model {
+    /// Can it be called: has it a target, and a price in force?
+    #[must_use]
+    pub fn is_offered(&self, at: Timestamp) -> bool {
+        !self.targets.is_empty() && self.prices_at(at).is_some()
+    }
+
     /// The prices in force at an instant; none where the model has no price yet.
     #[must_use]
     pub fn prices_at(&self, at: Timestamp) -> Option<(Prices, TokenWeights)> {

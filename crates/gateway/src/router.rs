@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::dialect::Dialect;
 use crate::error::ApiError;
 use crate::request_context::{self, RequestContext};
-use crate::routes::{health, models, paid, quota};
+use crate::routes::{count_tokens, health, models, paid, quota};
 
 /// The routes that cost something: each one enforces every limit, as a test over this table proves.
 pub const METERED: [(&str, Dialect); 5] = [
@@ -26,6 +26,7 @@ pub const METERED: [(&str, Dialect); 5] = [
 pub fn router(app: Arc<App>) -> Router {
     let metered = METERED.into_iter().fold(Router::new(), |router, (path, dialect)| router.route(path, paid(dialect)));
     metered
+        .route("/v1/messages/count_tokens", post(count_tokens::post))
         .route("/v1/models", get(models::list))
         .route("/v1/models/{*id}", get(models::one))
         .route("/v1/quota", get(quota::get))

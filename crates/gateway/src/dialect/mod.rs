@@ -74,6 +74,17 @@ impl Dialect {
         }
     }
 
+    /// The dialect in which a target serves this route: its own where the target speaks it, else one it can be translated to.
+    #[must_use]
+    pub const fn spoken_to(self, target: &Target) -> Option<Self> {
+        match self {
+            _ if self.is_spoken_by(target) => Some(self),
+            Self::Chat if target.speaks_anthropic => Some(Self::Messages),
+            Self::Messages if target.speaks_openai => Some(Self::Chat),
+            _ => None,
+        }
+    }
+
     /// The kinds that a call uses in any case: without a price for each the model is not sold.
     #[must_use]
     pub const fn kinds(self) -> &'static [Kind] {

@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use quota::{Freeze, Numbers};
 
 use crate::catalog::Target;
+use crate::dialect::Dialect;
 use crate::error::{ApiError, set};
 use crate::life::estimate::Plan;
 use crate::life::{Call, Reply, once};
@@ -81,6 +82,12 @@ impl Books {
         if let Some(max) = self.lowered_max {
             set(headers, "x-tollgate-max-tokens", &max.to_string());
         }
+    }
+
+    /// The dialect of the target that serves.
+    #[must_use]
+    pub fn dialect(&self) -> Dialect {
+        self.serving.as_ref().map_or(self.call.dialect, |target| self.call.dialect_at(target))
     }
 
     /// The local count as a usage.

@@ -11,7 +11,8 @@ use crate::catalog::{Model, Target};
 use crate::dialect::asked::Asked;
 use crate::dialect::{Dialect, field};
 use crate::error::ApiError;
-use crate::life::Call;
+use crate::life::{Call, translation};
+use crate::translate::Translated;
 
 /// Bodies beyond this size are counted on a thread of their own, so that nobody else's stream waits.
 const COUNT_INLINE_MAX: usize = 32 * 1024;
@@ -23,6 +24,8 @@ pub struct Plan {
     pub model: Arc<Model>,
     /// The targets that can serve it, by priority.
     pub targets: Vec<Arc<Target>>,
+    /// The request as targets take it that don't speak its dialect, where there are such.
+    pub translated: Option<Translated>,
     /// Prices at the dearest of the targets, prompt, maximum, choices.
     pub estimator: Estimator,
     /// Tokens of the input.
@@ -56,6 +59,7 @@ impl Plan {
             tokens_want: estimator.tokens_of(prompt_tokens, estimate.output_tokens),
             tokens_need: estimator.tokens_of(prompt_tokens, shortest),
             targets,
+            translated: None,
             estimator,
             prompt_tokens,
             want: estimate.want.max(least),
@@ -107,9 +111,12 @@ pub async fn plan(call: &Arc<Call>) -> Result<Plan, ApiError> {
     let unknown = || ApiError::model_not_found(&asked.model);
     let model = snapshot
         .model(&asked.model)
-        .filter(|model| call.dialect.serves(model) && call.caller.may_use(&model.name))
+        .filter(|model| model.is_offered(call.context.started_at) && call.caller.may_use(&model.name))
         .ok_or_else(unknown)?;
-    let targets: Vec<_> = model.targets.iter().filter(|target| call.dialect.is_spoken_by(target)).cloned().collect();
+    if !call.dialect.serves(model) {
+        return Err(ApiError::model_not_on_this_route(&asked.model));
+    }
+    let (translated, targets) = translation::targets(call, model).await?;
     let (prices, weights) = model.prices_at(call.context.started_at).ok_or_else(unknown)?;
     let dearest = targets.iter().map(|target| target.multiplier).max().ok_or_else(unknown)?;
     let tariff =
@@ -121,7 +128,8 @@ pub async fn plan(call: &Arc<Call>) -> Result<Plan, ApiError> {
     let prompt_tokens = count(call, model).await?;
     let factor = call.caller.safety_factor.unwrap_or(model.safety_factor);
     let estimator = estimator(model, tariff, factor, prompt_tokens, (call.dialect, asked));
-    Plan::new(Arc::clone(model), targets, estimator, prompt_tokens)
+    let plan = Plan::new(Arc::clone(model), targets, estimator, prompt_tokens)?;
+    Ok(Plan { translated, ..plan })
 }
 
 fn estimator(
@@ -150,18 +158,33 @@ fn estimator(
     }
 }
 
-async fn count(call: &Arc<Call>, model: &Arc<Model>) -> Result<u64, ApiError> {
-    fn count_body(dialect: Dialect, body: &[u8], model: &Model) -> Result<u64, field::BadField> {
-        dialect.count(&field::object(body)?, &model.tokenizer, model.context_window)
-    }
+/// Counts the input.
+///
+/// # Errors
+/// A field can't be used.
+pub async fn count(call: &Call, model: &Arc<Model>) -> Result<u64, ApiError> {
     let dialect = call.dialect;
+    let count =
+        move |body: &[u8], model: &Model| dialect.count(&field::object(body)?, &model.tokenizer, model.context_window);
+    with_body(call, model, count).await
+}
+
+/// Works on a call's body.
+///
+/// # Errors
+/// A field can't be used.
+pub async fn with_body<T: Send + 'static>(
+    call: &Call,
+    model: &Arc<Model>,
+    work: impl FnOnce(&[u8], &Model) -> Result<T, field::BadField> + Send + 'static,
+) -> Result<T, ApiError> {
     if call.body.len() <= COUNT_INLINE_MAX {
-        return Ok(count_body(dialect, &call.body, model)?);
+        return Ok(work(&call.body, model)?);
     }
     let (body, model) = (call.body.clone(), Arc::clone(model));
-    let counted = tokio::task::spawn_blocking(move || count_body(dialect, &body, &model)).await;
-    Ok(counted.map_err(|error| {
-        tracing::error!(request_id = %call.context.id, %error, "the prompt could not be counted");
+    let done = tokio::task::spawn_blocking(move || work(&body, &model)).await;
+    Ok(done.map_err(|error| {
+        tracing::error!(request_id = %call.context.id, %error, "the request could not be read");
         ApiError::internal()
     })??)
 }

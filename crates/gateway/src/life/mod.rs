@@ -9,6 +9,7 @@ pub mod guard;
 pub mod once;
 pub mod relay;
 pub mod send;
+pub mod translation;
 pub mod whole;
 
 use std::sync::Arc;
@@ -19,6 +20,7 @@ use http::HeaderMap;
 use tokio::sync::oneshot;
 
 use crate::app::App;
+use crate::catalog::Target;
 use crate::dialect::Dialect;
 use crate::dialect::asked::Asked;
 use crate::error::ApiError;
@@ -47,6 +49,14 @@ pub struct Call {
     pub asked: Asked,
     /// The claim on its `Idempotency-Key`, where it has one.
     pub once: Option<Once>,
+}
+
+impl Call {
+    /// The dialect in which a target that was chosen for this call is spoken to.
+    #[must_use]
+    pub fn dialect_at(&self, target: &Target) -> Dialect {
+        self.dialect.spoken_to(target).unwrap_or(self.dialect)
+    }
 }
 
 /// The way back to the client; closed when the client has left.

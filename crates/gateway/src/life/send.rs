@@ -9,11 +9,13 @@ use futures_util::StreamExt;
 use rand::Rng;
 
 use crate::catalog::Target;
+use crate::dialect::Dialect;
 use crate::dialect::asked::Changes;
 use crate::dialect::watch::Watch;
 use crate::error::ApiError;
 use crate::life::account::Books;
-use crate::life::{Call, Reply};
+use crate::life::{Call, Reply, translation};
+use crate::translate::{self, Translate};
 use crate::upstream::refusal::{self, Refusal};
 use crate::upstream::{self, Answer, BodyStream};
 use crate::wire::sse::{Piece, Splitter};
@@ -38,6 +40,8 @@ pub struct Stream {
     pub splitter: Splitter,
     /// Has seen none of the pieces yet.
     pub watcher: Box<dyn Watch>,
+    /// Translates the pieces, where the client speaks another dialect.
+    pub translator: Option<Box<dyn Translate>>,
     /// What came so far.
     pub pieces: Vec<Piece>,
     /// The body has ended already.
@@ -80,13 +84,13 @@ async fn attempts(call: &Call, books: &mut Books) -> Result<Served, ApiError> {
     let lowered_max = books.plan.lowered_max(books.freeze.amount(), books.freeze.tokens().unsigned_abs());
     books.lowered_max = lowered_max;
     let mut last = ApiError::upstream_error("No target serves this model.");
-    for target in in_order(&books.plan.targets) {
+    for target in in_order(call.dialect, &books.plan.targets) {
         let changes = Changes {
             upstream_model: &target.upstream_model,
             lowered_max,
             hidden_reasoning: books.plan.model.hidden_reasoning,
         };
-        let body = call.dialect.rewrite(&call.body, &call.asked, changes)?;
+        let body = translation::body_for(call, &books.plan, &target, changes)?;
         books.attempts.push(Attempt { target: target.id, status: None, ms: 0, error: Some("given up".to_owned()) });
         let began = Instant::now();
         let tried = attempt(call, books, &target, body, began).await;
@@ -111,17 +115,18 @@ async fn attempts(call: &Call, books: &mut Books) -> Result<Served, ApiError> {
     Err(last)
 }
 
-/// By priority; among equals at random by weight.
-fn in_order(targets: &[Arc<Target>]) -> Vec<Arc<Target>> {
+/// By priority, of equal ones those first that need no translation; among equals at random by weight.
+#[must_use]
+pub fn in_order(dialect: Dialect, targets: &[Arc<Target>]) -> Vec<Arc<Target>> {
+    let rank = |target: &Target| translation::rank(dialect, target);
     let mut rng = rand::rng();
     let mut left: Vec<_> = targets.to_vec();
     let mut ordered = Vec::with_capacity(left.len());
-    while let Some(priority) = left.iter().map(|target| target.priority).min() {
-        let sum: u32 =
-            left.iter().filter(|target| target.priority == priority).map(|target| target.weight.max(1)).sum();
+    while let Some(first) = left.iter().map(|target| rank(target)).min() {
+        let sum: u32 = left.iter().filter(|target| rank(target) == first).map(|target| target.weight.max(1)).sum();
         let mut ticket = rng.random_range(0..sum.max(1));
         let drawn = left.iter().position(|target| {
-            if target.priority != priority {
+            if rank(target) != first {
                 return false;
             }
             let weight = target.weight.max(1);
@@ -164,7 +169,7 @@ async fn attempt(
 }
 
 /// The beginning of an error's body.
-async fn beginning(mut answer: Answer) -> Bytes {
+pub async fn beginning(mut answer: Answer) -> Bytes {
     let mut said = BytesMut::new();
     let read = async {
         while let Some(Ok(chunk)) = answer.body.next().await {
@@ -180,11 +185,13 @@ async fn beginning(mut answer: Answer) -> Bytes {
 
 /// Waits for the first event that says something, so that an error in it can still become a status.
 async fn first_event(call: &Call, books: &Books, answer: Answer, target: &Target) -> Result<Stream, Refusal> {
-    let watcher = || call.dialect.watcher(&books.plan.model.tokenizer, &call.asked);
+    let watcher = || call.dialect_at(target).watcher(&books.plan.model.tokenizer, &call.asked);
+    let translator = translation::stream(call, &books.plan, target);
     let mut stream = Stream {
         body: answer.body,
-        splitter: Splitter::default(),
+        splitter: translator.as_ref().map_or_else(Splitter::default, |_| Splitter::new(translate::HELD_MAX)),
         watcher: watcher(),
+        translator,
         pieces: Vec::new(),
         ended: false,
     };

@@ -80,12 +80,23 @@ pub enum Failure {
 /// # Errors
 /// [`Failure`].
 pub async fn post(target: &Target, call: &Call, body: String) -> Result<Answer, Failure> {
-    let upstream = &target.upstream;
+    post_to(target, call, call.dialect_at(target).route(), body).await
+}
+
+/// Sends a JSON body to a route of a target and waits for the head.
+///
+/// # Errors
+/// [`Failure`].
+pub async fn post_to(target: &Target, call: &Call, route: &str, body: String) -> Result<Answer, Failure> {
+    let (upstream, dialect) = (&target.upstream, call.dialect_at(target));
+    // They mean something to a provider of the caller's dialect only.
+    let passed = if dialect == call.dialect { call.passed.clone() } else { HeaderMap::new() };
+    let has_version = passed.contains_key(ANTHROPIC_VERSION);
     let accept = if call.asked.stream { "text/event-stream" } else { "application/json" };
     let mut request = upstream
         .client
-        .post(upstream.url(call.dialect.route()))
-        .headers(call.passed.clone())
+        .post(upstream.url(route))
+        .headers(passed)
         .header(header::CONTENT_TYPE, "application/json")
         .header(header::ACCEPT, accept)
         .header(header::ACCEPT_ENCODING, "identity")
@@ -96,7 +107,7 @@ pub async fn post(target: &Target, call: &Call, body: String) -> Result<Answer, 
         Some(key) => request = request.bearer_auth(key),
         None => {}
     }
-    if call.dialect == Dialect::Messages && !call.passed.contains_key(ANTHROPIC_VERSION) {
+    if dialect == Dialect::Messages && !has_version {
         request = request.header(ANTHROPIC_VERSION, "2023-06-01");
     }
     let sent = tokio::time::timeout(upstream.read_timeout, request.send()).await.map_err(|_| Failure::Timeout)?;

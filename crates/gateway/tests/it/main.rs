@@ -16,5 +16,7 @@ mod routes;
 mod sse;
 mod streams;
 mod tls;
+mod translate;
+mod translated;
 mod upstream_faults;
 mod wire;
