@@ -14,13 +14,16 @@ use crate::upstream::refusal;
 pub fn finish(mut books: Books, whole: Whole, client: Reply) {
     books.first_byte();
     let key = books.serving.as_ref().and_then(|target| target.upstream.key.clone());
-    let refusal = match books.call.dialect.reply(&whole.body, &books.plan.model.tokenizer) {
+    let dialect = books.call.dialect;
+    let refusal = match dialect.reply(&whole.media_type, &whole.body, &books.plan.model.tokenizer) {
         Answer::Answer { usage, counted, served_model } => {
-            let is_estimated = usage.is_none();
-            let usage = usage.unwrap_or_else(|| books.counted(counted));
+            let is_estimated = usage.is_none() && !books.plan.counts_exactly();
+            let usage = usage.unwrap_or_else(|| books.plan.counted(counted));
             books.served_model = served_model;
             let mut response = Response::new(Body::from(whole.body));
-            response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            let content_type = whole.content_type.filter(|_| !dialect.answers_in_json());
+            let json = HeaderValue::from_static("application/json");
+            response.headers_mut().insert(header::CONTENT_TYPE, content_type.unwrap_or(json));
             books.reply_headers(response.headers_mut());
             books.settle(Some(usage), is_estimated, "completed");
             let _ = client.send(response);

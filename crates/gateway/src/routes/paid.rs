@@ -5,11 +5,11 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
-use http::HeaderMap;
+use http::{HeaderMap, header};
 
 use crate::app::App;
 use crate::auth::Authenticated;
-use crate::dialect::{Dialect, field};
+use crate::dialect::Dialect;
 use crate::error::ApiError;
 use crate::life::{self, Call};
 use crate::{body, upstream};
@@ -24,12 +24,13 @@ pub async fn post(
 ) -> Response {
     let read = async {
         let body = body::read(body, app.config.body_bytes, app.config.body_timeout_s).await?;
-        let asked = dialect.read(&field::object(&body)?)?;
+        let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        let asked = dialect.read_body(content_type, &body)?;
         Ok::<_, ApiError>((body, asked))
     };
     match read.await {
         Ok((body, asked)) => {
-            let passed = upstream::passed(&headers);
+            let passed = upstream::passed(dialect, &headers);
             life::start(Call { app, caller, context, dialect, passed, body, asked }).await
         }
         Err(error) => error.to_response(&context),
