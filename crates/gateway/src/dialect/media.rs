@@ -68,11 +68,12 @@ impl Watcher {
         self.has_answer = true;
         self.complete = true;
         self.images += u64::from(kind.starts_with("image"));
-        if let Some(usage) = reported.and_then(usage::from_transcription) {
-            self.usage = Some(match kind.starts_with("speech") {
-                true => Usage { audio_output: usage.output, output: 0, ..usage },
-                false => Usage { images: self.images, ..usage },
-            });
+        let usage = match kind.starts_with("speech") {
+            true => reported.and_then(speech::usage),
+            false => reported.and_then(usage::from_transcription),
+        };
+        if let Some(usage) = usage {
+            self.usage = Some(Usage { images: self.images, ..usage });
         }
     }
 

@@ -261,7 +261,7 @@ impl Dialect {
     pub fn reply(self, media_type: &str, body: &[u8], tokenizer: &Arc<Tokenizer>) -> Reply {
         match self {
             Self::Images => images::reply(body),
-            Self::Speech => reply::read(body, usage::from_responses, |_| 0),
+            Self::Speech => reply::read(body, speech::usage, |_| 0),
             Self::Transcriptions => transcriptions::reply(media_type, body, tokenizer),
             Self::Rerank => rerank::reply(body),
             Self::Chat | Self::Completions => {

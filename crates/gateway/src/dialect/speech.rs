@@ -1,6 +1,8 @@
 //! OpenAI text to speech. Its answer is sound, as bytes or as events; how much of it follows from the text.
 
 use domain::price::Multiplier;
+use domain::usage::{self, Usage};
+use serde_json::Value;
 
 use crate::dialect::asked::Asked;
 use crate::dialect::count::{Counter, length};
@@ -44,6 +46,16 @@ pub fn answer_tokens(object: &Object<'_>) -> Result<u64, BadField> {
     let speed = object.get("speed").map_or(one, |speed| Multiplier::parse(speed).map_or(SLOWEST, Multiplier::steps));
     let tokens = characters.saturating_mul(TOKENS_PER_CHARACTER);
     Ok(tokens.saturating_mul(one).div_ceil(speed.clamp(SLOWEST, one)))
+}
+
+/// What a provider reports of an answer that is all sound.
+#[must_use]
+pub fn usage(reported: &Value) -> Option<Usage> {
+    usage::from_responses(reported).map(|usage| Usage {
+        audio_output: usage.output.saturating_add(usage.audio_output),
+        output: 0,
+        ..usage
+    })
 }
 
 /// Bytes of sound that make one token, 20 tokens a second: uncompressed 16-bit mono at 24 kHz, and each format's usual rate.

@@ -91,7 +91,8 @@ impl Plan {
         let Input { text_tokens, audio_tokens, images, .. } = self.input;
         let mut usage = Usage { audio_input: audio_tokens, ..Usage::of_tokens(text_tokens, 0) };
         if images > 0 {
-            let each = self.estimator.output_ceiling();
+            // Where images are priced each, nothing is said of their tokens.
+            let each = if self.estimator.tariff.is_fixed() { 0 } else { self.estimator.output_ceiling() };
             return Usage { images: output, output: output.saturating_mul(each), ..usage };
         }
         let answer = *self.estimator.answer_kinds.first().unwrap_or(&Kind::Output);
