@@ -15,6 +15,7 @@ mod people;
 mod process;
 mod projects;
 mod quota_changes;
+mod rotation;
 mod samples;
 mod tenants;
 mod webhooks;

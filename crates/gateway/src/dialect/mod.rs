@@ -20,6 +20,7 @@ pub mod speech;
 pub mod transcriptions;
 pub mod watch;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -172,6 +173,15 @@ impl Dialect {
         let form = transcriptions::form(body)?;
         transcriptions::check_head(content_type, &form)?;
         transcriptions::read(&form)
+    }
+
+    /// The body as it tells two calls apart: a form without its boundary, which clients make anew for each try.
+    #[must_use]
+    pub fn identity(self, body: &[u8]) -> Cow<'_, [u8]> {
+        match (self == Self::Transcriptions).then(|| transcriptions::form(body)) {
+            Some(Ok(form)) => Cow::Owned(form.without_boundary()),
+            _ => Cow::Borrowed(body),
+        }
     }
 
     /// Counts or bounds all that is known of a body's input and its answer before the call.

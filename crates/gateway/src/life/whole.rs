@@ -2,16 +2,19 @@
 
 use axum::body::Body;
 use axum::response::Response;
-use http::{HeaderValue, header};
+use http::{HeaderValue, StatusCode, header};
 
 use crate::dialect::reply::Reply as Answer;
-use crate::life::Reply;
 use crate::life::account::Books;
 use crate::life::send::Whole;
+use crate::life::{Reply, once};
 use crate::upstream::refusal;
 
+/// What whole answers are.
+const JSON: &str = "application/json";
+
 /// Settles a whole answer, then replies.
-pub fn finish(mut books: Books, whole: Whole, client: Reply) {
+pub async fn finish(mut books: Books, whole: Whole, client: Reply) {
     books.first_byte();
     let key = books.serving.as_ref().and_then(|target| target.upstream.key.clone());
     let dialect = books.call.dialect;
@@ -20,10 +23,12 @@ pub fn finish(mut books: Books, whole: Whole, client: Reply) {
             let is_estimated = usage.is_none() && !books.plan.counts_exactly();
             let usage = usage.unwrap_or_else(|| books.plan.counted(counted));
             books.served_model = served_model;
+            let named = whole.content_type.filter(|_| !dialect.answers_in_json());
+            let content_type = named.unwrap_or(HeaderValue::from_static(JSON));
+            let kept_as = content_type.to_str().unwrap_or(JSON);
+            once::keep(&books.call, StatusCode::OK, kept_as, &whole.body).await;
             let mut response = Response::new(Body::from(whole.body));
-            let content_type = whole.content_type.filter(|_| !dialect.answers_in_json());
-            let json = HeaderValue::from_static("application/json");
-            response.headers_mut().insert(header::CONTENT_TYPE, content_type.unwrap_or(json));
+            response.headers_mut().insert(header::CONTENT_TYPE, content_type);
             books.reply_headers(response.headers_mut());
             books.settle(Some(usage), is_estimated, "completed");
             let _ = client.send(response);

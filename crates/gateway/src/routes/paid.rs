@@ -11,6 +11,7 @@ use crate::app::App;
 use crate::auth::Authenticated;
 use crate::dialect::Dialect;
 use crate::error::ApiError;
+use crate::life::once::Once;
 use crate::life::{self, Call};
 use crate::{body, upstream};
 
@@ -26,12 +27,13 @@ pub async fn post(
         let body = body::read(body, app.config.body_bytes, app.config.body_timeout_s).await?;
         let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
         let asked = dialect.read_body(content_type, &body)?;
-        Ok::<_, ApiError>((body, asked))
+        let once = Once::read(&app, &caller, &context, dialect, &headers, &dialect.identity(&body))?;
+        Ok::<_, ApiError>((body, asked, once))
     };
     match read.await {
-        Ok((body, asked)) => {
+        Ok((body, asked, once)) => {
             let passed = upstream::passed(dialect, &headers);
-            life::start(Call { app, caller, context, dialect, passed, body, asked }).await
+            life::start(Call { app, caller, context, dialect, passed, body, asked, once }).await
         }
         Err(error) => error.to_response(&context),
     }

@@ -81,6 +81,20 @@ impl<'a> Form<'a> {
         &self.body[2..line]
     }
 
+    /// The body with each boundary taken out.
+    #[must_use]
+    pub fn without_boundary(&self) -> Vec<u8> {
+        let boundary = self.boundary();
+        let mut rest = self.body;
+        let mut kept = Vec::with_capacity(rest.len());
+        while let Some(at) = memmem::find(rest, boundary) {
+            kept.extend_from_slice(&rest[..at]);
+            rest = &rest[at + boundary.len()..];
+        }
+        kept.extend_from_slice(rest);
+        kept
+    }
+
     /// The value of a field that is no file.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<&'a str> {
@@ -197,6 +211,10 @@ mod tests {
         assert_eq!((form.text("file"), form.file("model"), form.text("prompt")), (None, None, None));
         assert_eq!(form.with("model", "up"), body.replace("whisper", "up").as_bytes());
         assert_eq!(form.with("other", "up"), body.as_bytes());
+        let again = body.replace("--x", "--another");
+        assert_eq!(form.without_boundary(), Form::parse(again.as_bytes()).unwrap().without_boundary());
+        let other = body.replace("whisper", "whisper-2");
+        assert_ne!(form.without_boundary(), Form::parse(other.as_bytes()).unwrap().without_boundary());
     }
 
     #[test]
