@@ -14,12 +14,16 @@ use crate::request_context::{self, RequestContext};
 use crate::routes::{count_tokens, health, models, paid, quota};
 
 /// The routes that cost something: each one enforces every limit, as a test over this table proves.
-pub const METERED: [(&str, Dialect); 5] = [
+pub const METERED: [(&str, Dialect); 9] = [
     ("/v1/chat/completions", Dialect::Chat),
     ("/v1/completions", Dialect::Completions),
     ("/v1/responses", Dialect::Responses),
     ("/v1/embeddings", Dialect::Embeddings),
     ("/v1/messages", Dialect::Messages),
+    ("/v1/images/generations", Dialect::Images),
+    ("/v1/audio/speech", Dialect::Speech),
+    ("/v1/audio/transcriptions", Dialect::Transcriptions),
+    ("/v1/rerank", Dialect::Rerank),
 ];
 
 /// Every route. All of `/v1` needs a key.

@@ -77,6 +77,9 @@ async fn see_through(shared: &Arc<Shared>, jobs: Vec<Job>) {
     let entries: Vec<_> = jobs.iter().filter_map(|job| job.live.as_ref()?.entry(&shared.config.gateway_id)).collect();
     // The difference is available at once; the record may take its time. A lost settle is carried by the beats.
     let (_, recorded) = tokio::join!(outcomes::settle(&shared.ledger, &entries), record_until_done(shared, &rows));
+    for (_, of) in &recorded.snapshots {
+        shared.known.note(&of.scope, of.version, crate::Use { total: of.total, used: of.used });
+    }
     for job in &jobs {
         if let Some(live) = &job.live {
             live.confirming();

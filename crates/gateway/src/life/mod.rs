@@ -4,11 +4,14 @@
 
 pub mod account;
 pub mod admit;
+pub mod binary;
+pub mod drain;
 pub mod estimate;
 pub mod guard;
 pub mod once;
 pub mod relay;
 pub mod send;
+pub mod soft_budget;
 pub mod translation;
 pub mod whole;
 
@@ -95,6 +98,7 @@ async fn run(call: Call, mut reply: Reply) {
     match send::send(&call, &mut books, &mut reply).await {
         Ok(Served::Stream(first)) => relay::relay(books, first, reply).await,
         Ok(Served::Whole(answer)) => whole::finish(books, answer, reply).await,
+        Ok(Served::Binary(first)) => binary::relay(books, first, reply).await,
         Err(SendEnd::ClientLeft) => books.roll_back("client_left", None, reply),
         Err(SendEnd::Failed(error)) => books.roll_back("upstream_failed", Some(error), reply),
     }

@@ -14,10 +14,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::dialect::watch::{Ending, Stopped, Verdict};
 use crate::error::{ApiError, set};
-use crate::life::Reply;
 use crate::life::account::Books;
 use crate::life::guard::Guard;
 use crate::life::send::Stream;
+use crate::life::{Reply, drain};
 use crate::upstream::refusal;
 use crate::wire::sse::Piece;
 
@@ -53,6 +53,9 @@ pub async fn relay(mut books: Books, mut stream: Box<Stream>, reply: Reply) {
     } else {
         Relay::new(&mut books, &mut stream, &client).run().await
     };
+    if matches!(end, End::ClientLeft) && books.relayed {
+        drain::read_on(&mut books, &mut stream).await;
+    }
     let (usage, is_estimated) = match stream.watcher.usage() {
         Some(reported) => (Some(reported), false),
         None if books.relayed => (Some(relayed_usage(&books, &mut stream)), true),

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use bytes::{Bytes, BytesMut};
 use domain::record::Attempt;
 use futures_util::StreamExt;
+use http::HeaderValue;
 use rand::Rng;
 
 use crate::catalog::Target;
@@ -30,6 +31,8 @@ pub enum Served {
     Stream(Box<Stream>),
     /// All at once.
     Whole(Whole),
+    /// Bytes that are no text.
+    Binary(Box<Binary>),
 }
 
 /// A stream whose first event is here.
@@ -52,6 +55,22 @@ pub struct Stream {
 pub struct Whole {
     /// As it came.
     pub body: Bytes,
+    /// Its kind, without parameters.
+    pub media_type: String,
+    /// Its kind, as the upstream named it.
+    pub content_type: Option<HeaderValue>,
+}
+
+/// A binary answer whose first bytes are here.
+pub struct Binary {
+    /// Its first bytes.
+    pub first: Bytes,
+    /// What is still to come.
+    pub body: BodyStream,
+    /// Its kind, without parameters.
+    pub media_type: String,
+    /// Its kind, as the upstream named it.
+    pub content_type: Option<HeaderValue>,
 }
 
 /// Why nobody serves.
@@ -143,7 +162,7 @@ async fn attempt(
     call: &Call,
     books: &mut Books,
     target: &Target,
-    body: String,
+    body: Bytes,
     began: Instant,
 ) -> Result<Served, Refusal> {
     let key = target.upstream.key.as_deref();
@@ -164,6 +183,9 @@ async fn attempt(
             first_event(call, books, answer, target).await.map(Box::new).map(Served::Stream)
         }
         "text/html" => Err(refusal::of_garbage("HTML instead of an answer")),
+        kind if call.dialect == Dialect::Speech && kind != "application/json" => {
+            first_bytes(answer, target).await.map(Box::new).map(Served::Binary)
+        }
         _ => whole(answer, target, call.app.config.reply_bytes).await.map(Served::Whole),
     }
 }
@@ -181,6 +203,20 @@ pub async fn beginning(mut answer: Answer) -> Bytes {
     };
     let _ = tokio::time::timeout(ERROR_WITHIN, read).await;
     said.freeze()
+}
+
+/// Waits for the first bytes of a binary answer.
+async fn first_bytes(mut answer: Answer, target: &Target) -> Result<Binary, Refusal> {
+    loop {
+        match next(&mut answer.body, target.upstream.read_timeout).await? {
+            Some(first) if first.is_empty() => {}
+            Some(first) => {
+                let (media_type, content_type) = (answer.media_type(), answer.content_type());
+                return Ok(Binary { first, body: answer.body, media_type, content_type });
+            }
+            None => return Err(refusal::of_garbage("an answer without a byte")),
+        }
+    }
 }
 
 /// Waits for the first event that says something, so that an error in it can still become a status.
@@ -232,7 +268,7 @@ async fn whole(mut answer: Answer, target: &Target, limit: usize) -> Result<Whol
         }
         body.extend_from_slice(&chunk);
     }
-    Ok(Whole { body: body.freeze() })
+    Ok(Whole { body: body.freeze(), media_type: answer.media_type(), content_type: answer.content_type() })
 }
 
 async fn next(body: &mut BodyStream, within: Duration) -> Result<Option<Bytes>, Refusal> {

@@ -51,7 +51,7 @@ pub const fn rank(dialect: Dialect, target: &Target) -> (i32, bool) {
 ///
 /// # Errors
 /// The body can't be read.
-pub fn body_for(call: &Call, plan: &Plan, target: &Target, changes: Changes<'_>) -> Result<String, BadField> {
+pub fn body_for(call: &Call, plan: &Plan, target: &Target, changes: Changes<'_>) -> Result<Bytes, BadField> {
     match &plan.translated {
         Some(translated) if !call.dialect.is_spoken_by(target) => {
             translated.dialect.rewrite(&translated.body, &translated.asked, changes)
@@ -85,7 +85,7 @@ fn frame(call: &Call, plan: &Plan) -> Frame {
         id: call.context.id.to_string(),
         model: call.asked.model.clone(),
         now: call.context.started_at.as_second(),
-        prompt_tokens: plan.prompt_tokens,
+        prompt_tokens: plan.input.prompt_tokens(),
         include_usage: call.asked.include_usage,
     }
 }

@@ -32,7 +32,7 @@ pub async fn post(
     let counted = async {
         let body = body::read(body, app.config.body_bytes, app.config.body_timeout_s).await?;
         let asked = Dialect::Messages.read(&field::object(&body)?)?;
-        let passed = upstream::passed(&headers);
+        let passed = upstream::passed(Dialect::Messages, &headers);
         let call =
             Call { app, caller, context: context.clone(), dialect: Dialect::Messages, passed, body, asked, once: None };
         count(&call).await
@@ -54,7 +54,7 @@ async fn count(call: &Call) -> Result<Response, ApiError> {
             let json = HeaderValue::from_static("application/json");
             Ok(([(header::CONTENT_TYPE, json)], said).into_response())
         }
-        None => Ok(Json(json!({"input_tokens": estimate::count(call, model).await?})).into_response()),
+        None => Ok(Json(json!({"input_tokens": estimate::count(call, model).await?.prompt_tokens()})).into_response()),
     }
 }
 
@@ -82,7 +82,7 @@ async fn ask(call: &Call, target: &Target) -> Result<Option<Bytes>, Refusal> {
     })?;
     object.set("model", quote(&target.upstream_model));
     let key = target.upstream.key.as_deref();
-    let answer = upstream::post_to(target, call, ROUTE, object.to_text()).await;
+    let answer = upstream::post_to(target, call, ROUTE, object.to_text().into()).await;
     let answer = answer.map_err(|failure| refusal::of_failure(&failure, key))?;
     let status = answer.status;
     if matches!(status, StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED | StatusCode::NOT_IMPLEMENTED) {

@@ -78,7 +78,7 @@ fn a_translated_request_takes_the_targets_changes() {
     ] {
         let translated = translation.request(body.to_string().as_bytes(), hidden).unwrap();
         let text = translated.dialect.rewrite(&translated.body, &translated.asked, changes).unwrap();
-        let mut sent: Value = serde_json::from_str(&text).unwrap();
+        let mut sent: Value = serde_json::from_slice(&text).unwrap();
         sent.as_object_mut().unwrap().remove("messages");
         assert_eq!(sent, expected);
     }
