@@ -8,12 +8,21 @@ use crate::components::icon::Sprite;
 use crate::components::toasts::{ToastCorner, Toasts};
 use crate::i18n::LanguageChoice;
 use crate::pages::frame::Frame;
+use crate::pages::key::KeyPage;
 use crate::pages::missing::Missing;
+use crate::pages::model::ModelPage;
+use crate::pages::models::ModelsPage;
 use crate::pages::project::ProjectPage;
+use crate::pages::request::RequestPage;
+use crate::pages::requests::RequestsPage;
+use crate::pages::service_tokens::ServiceTokensPage;
 use crate::pages::sign_in::SignInPage;
 use crate::pages::tenant::TenantPage;
 use crate::pages::tenants::TenantsPage;
 use crate::pages::unreachable::UnreachablePage;
+use crate::pages::upstreams::UpstreamsPage;
+use crate::pages::webhook::WebhookPage;
+use crate::pages::webhooks::WebhooksPage;
 use crate::session::{Session, Status};
 use crate::theme::ThemeChoice;
 
@@ -70,7 +79,18 @@ fn Pages() -> impl IntoView {
             <Route path=path!("/tenants") view=TenantsPage/>
             <Route path=path!("/tenants/:tenant") view=TenantPage/>
             <Route path=path!("/tenants/:tenant/projects") view=TenantPage/>
+            <Route path=path!("/tenants/:tenant/live") view=TenantPage/>
+            <Route path=path!("/tenants/:tenant/settings") view=TenantPage/>
             <Route path=path!("/tenants/:tenant/projects/:project") view=ProjectPage/>
+            <Route path=path!("/tenants/:tenant/projects/:project/keys/:key") view=KeyPage/>
+            <Route path=path!("/requests") view=RequestsPage/>
+            <Route path=path!("/requests/:request") view=RequestPage/>
+            <Route path=path!("/models") view=ModelsPage/>
+            <Route path=path!("/models/:model") view=ModelPage/>
+            <Route path=path!("/upstreams") view=UpstreamsPage/>
+            <Route path=path!("/webhooks") view=WebhooksPage/>
+            <Route path=path!("/webhooks/:webhook") view=WebhookPage/>
+            <Route path=path!("/service-tokens") view=ServiceTokensPage/>
         </FlatRoutes>
     }
 }

@@ -27,6 +27,7 @@ pub fn view(project: store::projects::Project, unit: Unit, quota: Numbers) -> Re
             .map_err(|_| Error::internal("a project's status that this version does not know"))?,
         budget: project.budget.map(|budget| budget_view(&budget, unit)).transpose()?,
         limits: limits::view(&project.limits, unit)?,
+        windows: None,
         quota,
         name: project.name,
         created_at: project.created_at.into(),

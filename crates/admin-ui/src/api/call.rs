@@ -13,6 +13,27 @@ use crate::browser;
 
 /// Every path of the API begins so.
 const BASE: &str = "/api/v1";
+
+/// A path's variable part, safe whatever it holds.
+#[must_use]
+pub fn part(text: &str) -> String {
+    js_sys::encode_uri_component(text).into()
+}
+
+/// A list's path with the parameters that are not empty.
+#[must_use]
+pub fn listed(path: &str, parameters: &[(&str, &str)]) -> String {
+    let mut whole = path.to_owned();
+    let mut mark = '?';
+    for (name, value) in parameters.iter().filter(|(_, value)| !value.is_empty()) {
+        whole.push(mark);
+        whole.push_str(name);
+        whole.push('=');
+        whole.push_str(&part(value));
+        mark = '&';
+    }
+    whole
+}
 /// A header that no foreign page can send without being asked: the API's answer to cross-site calls.
 const CSRF: (&str, &str) = ("X-Tollgate-Csrf", "1");
 
@@ -54,13 +75,14 @@ pub struct Call {
     path: String,
     body: Option<String>,
     idempotency_key: Option<String>,
+    version: Option<i64>,
     refreshes: bool,
 }
 
 impl Call {
     fn new(method: Method, path: impl AsRef<str>) -> Self {
         let path = format!("{BASE}{}", path.as_ref());
-        Self { method, path, body: None, idempotency_key: None, refreshes: true }
+        Self { method, path, body: None, idempotency_key: None, version: None, refreshes: true }
     }
 
     /// Reads.
@@ -71,6 +93,11 @@ impl Call {
     /// Creates or acts.
     pub fn post(path: impl AsRef<str>) -> Self {
         Self::new(Method::POST, path)
+    }
+
+    /// Changes.
+    pub fn patch(path: impl AsRef<str>) -> Self {
+        Self::new(Method::PATCH, path)
     }
 
     /// Removes.
@@ -89,6 +116,13 @@ impl Call {
     #[must_use]
     pub fn idempotent(mut self, key: &str) -> Self {
         self.idempotency_key = Some(key.to_owned());
+        self
+    }
+
+    /// Only on this version of the resource: a change that somebody else made meanwhile is not overwritten.
+    #[must_use]
+    pub fn on_version(mut self, version: i64) -> Self {
+        self.version = Some(version);
         self
     }
 
@@ -139,6 +173,9 @@ impl Call {
         if let Some(key) = &self.idempotency_key {
             builder = builder.header("Idempotency-Key", key);
         }
+        if let Some(version) = self.version {
+            builder = builder.header("If-Match", &format!("\"{version}\""));
+        }
         let request: Result<Request, _> = match &self.body {
             Some(body) => builder.header("Content-Type", "application/json").body(body),
             None => builder.build(),
@@ -182,4 +219,34 @@ async fn refresh() -> bool {
 /// Another tab may have rotated while this one waited for its turn; then there is nothing left to do.
 async fn rotate() -> bool {
     Call::get("/session").goes_through().await || Call::post("/session/refresh").goes_through().await
+}
+
+/// The numbers that a refusal carries; it leaves out what did not matter to it.
+#[must_use]
+pub fn numbers(value: &serde_json::Value) -> Option<api_types::Numbers> {
+    let mut whole = serde_json::json!({
+        "unit": "credit", "total": null, "used": "0", "frozen": "0", "remaining": null, "refunded": "0", "debt": "0",
+        "overdraft": { "enabled": false, "limit": "0", "used": "0", "remaining": "0" }, "period": null, "resets_at": null,
+        "version": 0, "as_of": "1970-01-01T00:00:00Z",
+    });
+    let (serde_json::Value::Object(whole_fields), serde_json::Value::Object(given)) = (&mut whole, value) else {
+        return None;
+    };
+    whole_fields.extend(given.clone());
+    serde_json::from_value(whole).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+    use super::*;
+
+    #[test]
+    fn a_refusal_may_carry_a_part_of_the_numbers() {
+        let given = serde_json::json!({ "unit": "credit", "total": "10.00000000", "used": "9.00000000",
+            "frozen": "0.50000000", "remaining": "0.50000000", "version": 7 });
+        let read = numbers(&given).unwrap();
+        assert_eq!((read.remaining.unwrap().as_str(), read.version), ("0.50000000", 7));
+        assert!(numbers(&serde_json::json!("none")).is_none());
+    }
 }

@@ -1,0 +1,99 @@
+//! One model: its figures, its price versions, its targets.
+
+mod add_price;
+mod delete;
+mod prices;
+mod target_form;
+mod targets;
+
+use api_types::model::Model;
+use leptos::prelude::*;
+use leptos_router::hooks::use_params_map;
+
+use crate::api::models;
+use crate::components::badge::{Badge, Tone};
+use crate::components::button::{Button, opener};
+use crate::components::copy::Id;
+use crate::components::crumbs::Crumb;
+use crate::components::page_head::PageHead;
+use crate::components::table::text;
+use crate::fetch::{Fetch, fetch};
+use crate::format;
+use crate::i18n::{Language, language};
+use crate::pages::listed::page;
+use crate::pages::models::form::ChangeModelDialog;
+use crate::session::Session;
+
+use delete::DeleteModelDialog;
+use prices::PricesCard;
+use targets::TargetsCard;
+
+/// The dialog that is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Open {
+    Change,
+    Delete,
+}
+
+/// The page of one model.
+#[component]
+pub fn ModelPage() -> impl IntoView {
+    let params = use_params_map();
+    let id = Memo::new(move |_| params.read().get("model").unwrap_or_default());
+    let model = fetch(move || id.get(), |id| async move { models::one(&id).await });
+    page(model, move |known| view! { <Loaded model=known fetched=model/> }.into_any())
+}
+
+#[component]
+fn Loaded(model: Model, fetched: Fetch<Model>) -> impl IntoView {
+    let t = language();
+    let session = expect_context::<Session>();
+    let open = RwSignal::new(None::<Open>);
+    let actions = move || {
+        session.may_operate().then(|| {
+            view! {
+                <Button words=t.change_model() on_press=opener(open, Open::Change)/>
+                <Button words=t.delete() class="danger" on_press=opener(open, Open::Delete)/>
+            }
+        })
+    };
+    let way = vec![Crumb::to(t.models_and_prices(), "/models"), Crumb::here(model.name.clone())];
+    let badge = match model.price_in_force {
+        Some(_) => view! { <Badge tone=Tone::Ok text=t.in_force()/> }.into_any(),
+        None => view! { <Badge tone=Tone::Warn text=t.no_price()/> }.into_any(),
+    };
+    let (title, facts, id) = (model.name.clone(), facts(t, &model), StoredValue::new(model.id.to_string()));
+    let model = StoredValue::new(model);
+    let again = Callback::new(move |()| fetched.again());
+    let dialog = move || {
+        let close = Callback::new(move |()| open.set(None));
+        open.get().map(|which| match which {
+            Open::Change => {
+                view! { <ChangeModelDialog model=model.get_value() on_close=close on_changed=again/> }.into_any()
+            }
+            Open::Delete => view! { <DeleteModelDialog model=model.get_value() on_close=close/> }.into_any(),
+        })
+    };
+    view! {
+        <PageHead way=way title=title badge=badge actions=actions.into_any() facts=facts/>
+        <PricesCard model=id.get_value() on_added=again/>
+        <TargetsCard model=id.get_value()/>
+        {dialog}
+    }
+}
+
+fn facts(t: Language, model: &Model) -> Vec<(&'static str, AnyView)> {
+    let mut facts = vec![
+        ("", view! { <Id id=model.id.to_string()/> }.into_any()),
+        (t.does(), text(model.mode.as_str())),
+        (t.context_window(), text(format::integer(model.context_window))),
+        (t.max_output(), text(format::integer(model.max_output_tokens))),
+        (t.freeze_output(), text(format::integer(model.freeze_output_tokens))),
+        (t.tokenizer(), text(model.tokenizer.clone())),
+        (t.safety_factor(), text(model.safety_factor.to_string())),
+    ];
+    if model.hidden_reasoning {
+        facts.push((t.kind_reasoning(), text(t.yes())));
+    }
+    facts
+}
