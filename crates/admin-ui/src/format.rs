@@ -121,7 +121,6 @@ pub fn short_id(id: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
     use super::*;
 
     #[test]

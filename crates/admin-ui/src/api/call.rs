@@ -238,7 +238,6 @@ pub fn numbers(value: &serde_json::Value) -> Option<api_types::Numbers> {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
     use super::*;
 
     #[test]

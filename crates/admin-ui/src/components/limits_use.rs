@@ -35,6 +35,8 @@ pub fn LimitsUse(
             text(format::short(window.limit.as_str())),
         ])
     };
-    let columns = vec![Column::name(t.limit()), Column::bar(t.used_up()), Column::number(t.used()), Column::number(t.limit())];
-    view! { <Table caption=t.limits_in_use() columns=columns rows=windows.into_iter().map(row).collect() class="c3"/> }.into_any()
+    let columns =
+        vec![Column::name(t.limit()), Column::bar(t.used_up()), Column::number(t.used()), Column::number(t.limit())];
+    view! { <Table caption=t.limits_in_use() columns=columns rows=windows.into_iter().map(row).collect() class="c3"/> }
+        .into_any()
 }

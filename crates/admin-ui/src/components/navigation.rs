@@ -34,7 +34,8 @@ pub fn Navigation(
     });
     let entry = move |href: &'static str, icon: &'static str, words: &'static str| {
         let here = move || path.read().starts_with(href).then_some("page");
-        view! { <li><a href=href title=words aria-current=here><Icon name=icon/><span>{words}</span></a></li> }.into_any()
+        view! { <li><a href=href title=words aria-current=here><Icon name=icon/><span>{words}</span></a></li> }
+            .into_any()
     };
     let session = expect_context::<Session>();
     // Only what the person may open.

@@ -124,7 +124,8 @@ mod tests {
             tenants::TEXTS,
             webhooks::TEXTS,
         ]
-        .concat() {
+        .concat()
+        {
             assert!(!en.trim().is_empty() && !zh.trim().is_empty(), "{name} lacks a reading");
             let chinese = zh.chars().any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c));
             assert!(chinese || en == zh, "{name} is not translated: {zh}");

@@ -147,7 +147,8 @@ pub fn typed(text: impl Into<String>) -> RwSignal<String> {
 #[must_use]
 pub fn lines(value: RwSignal<String>) -> Option<Vec<String>> {
     let text = value.get_untracked();
-    let lines: Vec<String> = text.split(['\n', ',', ' ']).map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect();
+    let lines: Vec<String> =
+        text.split(['\n', ',', ' ']).map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect();
     (!lines.is_empty()).then_some(lines)
 }
 

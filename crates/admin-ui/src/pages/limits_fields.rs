@@ -71,7 +71,8 @@ pub fn LimitsFields(
     let one = move |((limit, value), name): ((LimitName, RwSignal<String>), &'static str)| {
         if limit == LimitName::MaxPerRequest {
             let unit = unit.as_str();
-            return view! { <AmountField name=name label=t.limit_name(limit) unit=unit value=value failure=failure/> }.into_any();
+            return view! { <AmountField name=name label=t.limit_name(limit) unit=unit value=value failure=failure/> }
+                .into_any();
         }
         view! { <TextField name=name label=t.limit_name(limit) value=value failure=failure/> }.into_any()
     };

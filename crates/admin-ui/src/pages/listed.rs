@@ -64,7 +64,8 @@ fn failed(failure: crate::api::Failure, again: Callback<()>) -> AnyView {
 
 fn with_age(is_older: bool, inside: AnyView) -> AnyView {
     if is_older {
-        view! { <div class="card-body"><Notice tone=Tone::Warn>{language().older_data()}</Notice></div>{inside} }.into_any()
+        view! { <div class="card-body"><Notice tone=Tone::Warn>{language().older_data()}</Notice></div>{inside} }
+            .into_any()
     } else {
         inside
     }

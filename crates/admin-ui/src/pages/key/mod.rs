@@ -127,12 +127,11 @@ fn dialog(
     let close = Callback::new(move |()| open.set(None));
     let again = Callback::new(move |()| fetched.again());
     match which {
-        Open::Change => {
-            view! { <ChangeKeyDialog entry=entry unit=unit on_close=close on_changed=again/> }.into_any()
-        }
+        Open::Change => view! { <ChangeKeyDialog entry=entry unit=unit on_close=close on_changed=again/> }.into_any(),
         Open::ChangeBudget => {
             let whose = Whose::Key(entry.id.to_string());
-            view! { <QuotaChangeDialog whose=whose about=entry.name unit=unit on_close=close on_changed=again/> }.into_any()
+            view! { <QuotaChangeDialog whose=whose about=entry.name unit=unit on_close=close on_changed=again/> }
+                .into_any()
         }
         Open::SetEnabled(enabled) => {
             view! { <StatusDialog entry=entry enabled=enabled on_close=close on_changed=again/> }.into_any()
@@ -188,7 +187,8 @@ fn FactsCard(entry: Key) -> impl IntoView {
 }
 
 fn facts(t: Language, key: Key) -> Vec<(&'static str, AnyView)> {
-    let list = |list: Option<Vec<String>>, all: &'static str| list.map_or_else(|| text(all), |list| mono(list.join(", ")));
+    let list =
+        |list: Option<Vec<String>>, all: &'static str| list.map_or_else(|| text(all), |list| mono(list.join(", ")));
     let moment = |at: Option<api_types::Timestamp>| {
         text(at.map_or_else(|| t.never().to_owned(), |at| written::moment(at, t, None)))
     };

@@ -65,7 +65,8 @@ pub fn AddPriceDialog(
     });
     let failure = form.failure;
     let field = move |(kind, value): (Kind, RwSignal<String>)| {
-        view! { <AmountField name=kind.as_str() label=t.usage_kind(kind) unit="credit" value=value failure=failure/> }.into_any()
+        view! { <AmountField name=kind.as_str() label=t.usage_kind(kind) unit="credit" value=value failure=failure/> }
+            .into_any()
     };
     let fields = prices.into_iter().map(field).collect::<Vec<_>>();
     view! {

@@ -59,7 +59,8 @@ pub fn PricesCard(
         columns.push(Column::state(t.state()));
         view! { <Table caption=t.price_versions() columns=columns rows=rows(t, items, &kinds) class="c3"/> }.into_any()
     };
-    let empty = move || view! { <Empty icon="models" title=t.no_prices() hint=t.no_prices_hint()>""</Empty> }.into_any();
+    let empty =
+        move || view! { <Empty icon="models" title=t.no_prices() hint=t.no_prices_hint()>""</Empty> }.into_any();
     let end = move || {
         session.may_operate().then(|| view! { <Button words=t.new_price() icon="plus" class="sm" on_press=add/> })
     };

@@ -75,7 +75,8 @@ pub fn TargetDialog(
             None => {
                 // None ticked: what its upstream speaks.
                 let dialects = (!dialects.is_empty()).then_some(dialects);
-                let body = CreateTarget { upstream_id, upstream_model, dialects, priority, weight, multiplier, enabled };
+                let body =
+                    CreateTarget { upstream_id, upstream_model, dialects, priority, weight, multiplier, enabled };
                 form.send(async move { models::add_target(&model, &body).await }, saved);
             }
         }

@@ -59,7 +59,8 @@ pub fn TargetsCard(
     };
     let empty =
         move || view! { <Empty icon="upstreams" title=t.no_targets() hint=t.no_targets_hint()>""</Empty> }.into_any();
-    let end = may.then(|| view! { <Button words=t.new_target() icon="plus" class="sm" on_press=opener(open, Open::Add)/> });
+    let end =
+        may.then(|| view! { <Button words=t.new_target() icon="plus" class="sm" on_press=opener(open, Open::Add)/> });
     let close = Callback::new(move |()| {
         open.set(None);
         page.again();
@@ -91,10 +92,8 @@ fn row(t: Language, target: Target, accounts: &[Upstream], open: RwSignal<Option
     let name = name.unwrap_or_else(|| format::short_id(&upstream));
     let dialects: Vec<&str> = target.dialects.iter().map(|dialect| dialect.as_str()).collect();
     let (tone, words) = if target.enabled { (Tone::Ok, t.enabled()) } else { (Tone::Held, t.disabled()) };
-    let (change, delete) = (
-        opener(open, Open::Change(Box::new(target.clone()))),
-        opener(open, Open::Delete(Box::new(target.clone()))),
-    );
+    let (change, delete) =
+        (opener(open, Open::Change(Box::new(target.clone()))), opener(open, Open::Delete(Box::new(target.clone()))));
     let (change_label, delete_label) = (t.of_row(t.change(), &name), t.of_row(t.delete(), &name));
     Row {
         class: if target.enabled { "" } else { "off" },

@@ -45,9 +45,12 @@ pub fn ModelsPage() -> impl IntoView {
         view! { <Table caption=t.models_and_prices() columns=columns rows=rows class="c3"/> }.into_any()
     };
     let new = move || {
-        session.may_operate().then(|| view! { <Button words=t.new_model() icon="plus" class="primary" on_press=create/> })
+        session
+            .may_operate()
+            .then(|| view! { <Button words=t.new_model() icon="plus" class="primary" on_press=create/> })
     };
-    let empty = move || view! { <Empty icon="models" title=t.no_models() hint=t.no_models_hint()>{new}</Empty> }.into_any();
+    let empty =
+        move || view! { <Empty icon="models" title=t.no_models() hint=t.no_models_hint()>{new}</Empty> }.into_any();
     let made = Callback::new(move |model: Model| {
         creating.set(None);
         navigate(&format!("/models/{}", model.id), NavigateOptions::default());

@@ -32,10 +32,8 @@ pub fn ChangeProjectDialog(
     let (id, version) = (project.id.to_string(), project.version);
     let submit = Callback::new(move |()| {
         let id = id.clone();
-        let body = ChangeProject {
-            name: Some(name.get_untracked().trim().to_owned()),
-            limits: Some(Some(limits.value())),
-        };
+        let body =
+            ChangeProject { name: Some(name.get_untracked().trim().to_owned()), limits: Some(Some(limits.value())) };
         form.send(async move { projects::change(&id, version, &body).await }, move |changed| {
             tell(toasts, t, t.project_changed(), changed.in_force);
             on_changed.run(());

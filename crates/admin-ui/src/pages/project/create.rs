@@ -11,8 +11,8 @@ use crate::api::projects;
 use crate::components::field::{AmountField, SelectField, TextField};
 use crate::components::toasts::{Toast, Toasts};
 use crate::i18n::language;
-use crate::pages::form_dialog::FormDialog;
 use crate::pages::form::{Form, filled};
+use crate::pages::form_dialog::FormDialog;
 use crate::pages::tenant::wire;
 use crate::pages::tenants::create::period_choices;
 

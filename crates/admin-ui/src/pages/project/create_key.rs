@@ -11,8 +11,8 @@ use crate::components::check_set::CheckSet;
 use crate::components::field::{AmountField, SelectField, TextField};
 use crate::fetch::fetch;
 use crate::i18n::language;
-use crate::pages::form_dialog::FormDialog;
 use crate::pages::form::Form;
+use crate::pages::form_dialog::FormDialog;
 use crate::pages::tenant::wire;
 use crate::pages::tenants::create::period_choices;
 

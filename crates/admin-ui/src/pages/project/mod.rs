@@ -109,11 +109,13 @@ fn Loaded(tenant: Tenant, first: Project, project: Fetch<Project>) -> impl IntoV
                     open.set(None);
                     created.set(Some(key));
                 });
-                view! { <CreateKeyDialog project=id.get_value() unit=unit on_close=close on_created=on_created/> }.into_any()
+                view! { <CreateKeyDialog project=id.get_value() unit=unit on_close=close on_created=on_created/> }
+                    .into_any()
             }
             Open::ChangeBudget => {
                 let (whose, about) = (Whose::Project(id.get_value()), first.get_value().name);
-                view! { <QuotaChangeDialog whose=whose about=about unit=unit on_close=close on_changed=again/> }.into_any()
+                view! { <QuotaChangeDialog whose=whose about=about unit=unit on_close=close on_changed=again/> }
+                    .into_any()
             }
             Open::Change => {
                 let project = first.get_value();
@@ -176,8 +178,9 @@ fn Head(tenant: (String, String), project: Project, open: RwSignal<Option<Open>>
     let requests = format!("/requests?project_id={id}");
     let actions = move || {
         let requests = requests.clone();
-        let budget = has_budget
-            .then(|| view! { <Button words=t.change_budget() icon="balance" on_press=opener(open, Open::ChangeBudget)/> });
+        let budget = has_budget.then(
+            || view! { <Button words=t.change_budget() icon="balance" on_press=opener(open, Open::ChangeBudget)/> },
+        );
         let own = session.may_own().then(|| {
             view! {
                 {budget}

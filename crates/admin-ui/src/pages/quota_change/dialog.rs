@@ -118,7 +118,9 @@ fn tried_out(
             }
             let _ = tried.try_set(match answer {
                 Ok(change) => Tried::Fits(Box::new(change)),
-                Err(failure) => refused_numbers(&failure).map_or(Tried::Nothing, |numbers| Tried::Below(Box::new(numbers))),
+                Err(failure) => {
+                    refused_numbers(&failure).map_or(Tried::Nothing, |numbers| Tried::Below(Box::new(numbers)))
+                }
             });
         });
     };

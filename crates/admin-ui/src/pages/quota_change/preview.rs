@@ -30,7 +30,9 @@ pub fn Preview(
     let row = |((name, before), (_, after)): ((&'static str, Option<Decimal>), (&'static str, Option<Decimal>))| {
         let change = difference(before.as_ref(), after.as_ref(), unit);
         let class = if change.is_some() { "changed" } else { "" };
-        let shown = |value: Option<Decimal>| value.map_or_else(|| t.no_limit().to_owned(), |value| format::short(value.as_str()));
+        let shown = |value: Option<Decimal>| {
+            value.map_or_else(|| t.no_limit().to_owned(), |value| format::short(value.as_str()))
+        };
         let change = change.map_or_else(|| "0.00".to_owned(), |by| format::amount(by, unit));
         view! {
             <tr class=class>

@@ -23,7 +23,8 @@ pub fn RequestFigures(
     let left = read(&request.freeze).checked_sub(read(&request.charge)).unwrap_or_default();
     let over = left.is_negative();
     let left = if over { Amount::ZERO.checked_sub(left).unwrap_or_default() } else { left };
-    let tokens = usage_of(&request).map(|usage| t.token_count(&format::count(usage.total_tokens()))).unwrap_or_default();
+    let tokens =
+        usage_of(&request).map(|usage| t.token_count(&format::count(usage.total_tokens()))).unwrap_or_default();
     let (last, about) = if over { (t.overrun(), t.beyond_the_freeze()) } else { (t.given_back(), t.at_settlement()) };
     let one = |name: &'static str, value: String, about: String, mark: &'static str| {
         view! {

@@ -92,7 +92,8 @@ fn UsageCard(request: Request) -> impl IntoView {
         .map(|kind| Row::new(vec![named(t.usage_kind(kind), None, text("")), text(format::count(usage.get(kind)))]))
         .collect();
     if rows.is_empty() {
-        return view! { <Card id="usage" title=t.usage()><p class="card-body small muted">{t.no_usage()}</p></Card> }.into_any();
+        return view! { <Card id="usage" title=t.usage()><p class="card-body small muted">{t.no_usage()}</p></Card> }
+            .into_any();
     }
     let columns = vec![Column::name(t.kind()), Column::number(t.count())];
     let (tone, counted) =

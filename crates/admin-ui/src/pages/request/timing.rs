@@ -104,7 +104,6 @@ impl Timing {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
     use super::*;
 
     fn request(change: &serde_json::Value) -> Request {

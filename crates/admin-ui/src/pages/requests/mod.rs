@@ -15,8 +15,7 @@ use filters::Filters;
 use table::RequestTable;
 
 /// What the list can be asked for, as the API and the address name it.
-pub const FILTERS: [&str; 8] =
-    ["tenant_id", "project_id", "key_id", "model", "outcome", "from", "to", "min_charge"];
+pub const FILTERS: [&str; 8] = ["tenant_id", "project_id", "key_id", "model", "outcome", "from", "to", "min_charge"];
 
 /// The list of recorded requests.
 #[component]

@@ -67,7 +67,8 @@ pub fn ServiceTokensPage() -> impl IntoView {
             Open::Create => view! { <CreateTokenDialog on_close=close on_made=made/> }.into_any(),
             Open::Made(token) => {
                 let secret = token.secret.unwrap_or_default();
-                view! { <SecretDialog title=t.token_created() secret=secret hint=t.token_hint() on_done=close/> }.into_any()
+                view! { <SecretDialog title=t.token_created() secret=secret hint=t.token_hint() on_done=close/> }
+                    .into_any()
             }
             Open::Revoke(token) => view! { <RevokeDialog token=*token on_close=close/> }.into_any(),
         })
@@ -83,7 +84,8 @@ pub fn ServiceTokensPage() -> impl IntoView {
 fn row(t: Language, token: ServiceToken, open: RwSignal<Option<Open>>) -> Row {
     let scopes: Vec<&str> = token.scopes.iter().map(|scope| scope.as_str()).collect();
     let tenants = token.tenant_ids.as_ref().map_or_else(|| t.every_tenant().to_owned(), |ids| ids.len().to_string());
-    let moment = |at: Option<api_types::Timestamp>| at.map_or_else(|| t.never().to_owned(), |at| written::moment(at, t, None));
+    let moment =
+        |at: Option<api_types::Timestamp>| at.map_or_else(|| t.never().to_owned(), |at| written::moment(at, t, None));
     let (expires, used) = (moment(token.expires_at), moment(token.last_used_at));
     let label = t.of_row(t.revoke(), &token.name);
     let (name, prefix, scopes) = (token.name.clone(), format!("{}…", token.prefix), scopes.join(", "));

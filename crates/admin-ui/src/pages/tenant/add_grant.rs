@@ -12,8 +12,8 @@ use crate::components::toasts::Toasts;
 use crate::format;
 use crate::i18n::language;
 use crate::pages::force::tell;
-use crate::pages::form_dialog::FormDialog;
 use crate::pages::form::{Form, filled};
+use crate::pages::form_dialog::FormDialog;
 
 /// The dialog.
 #[component]

@@ -49,10 +49,13 @@ pub fn QuotaTab(
     let projects = fetch(move || id.get_value(), |id| async move { projects_api::list(&id).await });
     projects.poll(REFRESH);
     let asked = whose.clone();
-    let changes = fetch(move || id.get_value(), move |_| {
-        let whose = asked.clone();
-        async move { quota_changes::list(&whose).await }
-    });
+    let changes = fetch(
+        move || id.get_value(),
+        move |_| {
+            let whose = asked.clone();
+            async move { quota_changes::list(&whose).await }
+        },
+    );
     let open = RwSignal::new(None::<Open>);
     let close = Callback::new(move |()| open.set(None));
     let changed = Callback::new(move |()| {

@@ -11,8 +11,8 @@ use crate::components::field::{AmountField, SelectField, TextField};
 use crate::components::segmented::Segmented;
 use crate::components::toasts::{Toast, Toasts};
 use crate::i18n::{Language, language};
-use crate::pages::form_dialog::FormDialog;
 use crate::pages::form::{Form, filled};
+use crate::pages::form_dialog::FormDialog;
 use crate::pages::tenant::wire;
 
 /// What is typed.

@@ -63,8 +63,8 @@ pub fn UpstreamDialog(
     });
     let failure = form.failure;
     let kinds = UpstreamKind::ALL.iter().map(|kind| (kind.to_string(), kind.to_string())).collect::<Vec<_>>();
-    let choice = is_new
-        .then(|| view! { <SelectField name="kind" label=t.speaks() choices=kinds value=kind failure=failure/> });
+    let choice =
+        is_new.then(|| view! { <SelectField name="kind" label=t.speaks() choices=kinds value=kind failure=failure/> });
     let hint = if is_new { t.provider_key_hint() } else { t.provider_key_keep() };
     let (title, action) =
         if is_new { (t.new_upstream(), t.create_upstream()) } else { (t.change_upstream(), t.save()) };

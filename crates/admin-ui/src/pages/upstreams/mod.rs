@@ -37,7 +37,9 @@ pub fn UpstreamsPage() -> impl IntoView {
     let page = fetch(|| (), |()| upstreams::list());
     let open = RwSignal::new(None::<Open>);
     let new = move |class: &'static str| {
-        may.then(|| view! { <Button words=t.new_upstream() icon="plus" class=class on_press=opener(open, Open::Create)/> })
+        may.then(
+            || view! { <Button words=t.new_upstream() icon="plus" class=class on_press=opener(open, Open::Create)/> },
+        )
     };
     let table = move |items: Vec<Upstream>| {
         let mut columns = vec![

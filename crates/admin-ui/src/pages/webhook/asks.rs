@@ -32,7 +32,8 @@ pub fn RotateDialog(
         on_close.run(());
         on_done.run(());
     });
-    move || match made.get() {
+    move || {
+        match made.get() {
         None => view! {
             <Ask title=t.rotate_secret() words=t.rotate_words() action=t.rotate_secret() form=form on_yes=yes on_close=on_close/>
         }
@@ -40,6 +41,7 @@ pub fn RotateDialog(
         Some(secret) => {
             view! { <SecretDialog title=t.rotated() secret=secret hint=t.sign_hint() on_done=stored/> }.into_any()
         }
+    }
     }
 }
 

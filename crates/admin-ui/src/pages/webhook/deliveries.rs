@@ -69,11 +69,17 @@ pub fn DeliveriesCard(
         let rows = items.into_iter().map(|delivery| row(t, delivery, again)).collect();
         view! { <Table caption=t.deliveries() columns=columns rows=rows/> }.into_any()
     };
-    let empty =
-        move || view! { <Empty icon="webhooks" title=t.no_deliveries() hint=t.no_deliveries_hint()>""</Empty> }.into_any();
+    let empty = move || {
+        view! { <Empty icon="webhooks" title=t.no_deliveries() hint=t.no_deliveries_hint()>""</Empty> }.into_any()
+    };
     let count = Signal::derive(move || page.data.read().as_ref().map_or(0, |page| page.items.len()));
     let next = Signal::derive(move || page.data.read().as_ref().and_then(|page| page.next_cursor.clone()));
-    let states = [("", t.every_state_of()), ("pending", t.waiting_state()), ("delivered", t.delivered()), ("failed", t.failed_state())];
+    let states = [
+        ("", t.every_state_of()),
+        ("pending", t.waiting_state()),
+        ("delivered", t.delivered()),
+        ("failed", t.failed_state()),
+    ];
     let option = move |(key, words): (&'static str, &'static str)| {
         view! { <option value=key prop:selected=move || address.get("state") == key>{words}</option> }
     };
@@ -128,7 +134,8 @@ fn attempts(t: Language, attempts: Vec<DeliveryAttempt>) -> AnyView {
         .into_any()
     };
     let all = attempts.into_iter().map(one).collect::<Vec<_>>();
-    view! { <details><summary>{line}</summary><ol class="attempts" aria-label=t.attempts_of()>{all}</ol></details> }.into_any()
+    view! { <details><summary>{line}</summary><ol class="attempts" aria-label=t.attempts_of()>{all}</ol></details> }
+        .into_any()
 }
 
 fn told(t: Language, attempt: &DeliveryAttempt) -> String {

@@ -114,9 +114,7 @@ fn Loaded(webhook: Webhook, fetched: Fetch<Webhook>) -> impl IntoView {
 fn facts(t: Language, webhook: &Webhook) -> Vec<(&'static str, AnyView)> {
     let tenant = webhook.tenant_id.map(|id| id.to_string());
     let tenant = match tenant {
-        Some(id) => {
-            view! { <a class="mono tiny" href=format!("/tenants/{id}")>{format::short_id(&id)}</a> }.into_any()
-        }
+        Some(id) => view! { <a class="mono tiny" href=format!("/tenants/{id}")>{format::short_id(&id)}</a> }.into_any(),
         None => text(t.every_tenant()),
     };
     let types: Vec<&str> = webhook.event_types.iter().map(|kind| kind.as_str()).collect();

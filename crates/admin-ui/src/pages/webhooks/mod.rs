@@ -72,7 +72,8 @@ pub fn WebhooksPage() -> impl IntoView {
                 let id = webhook.id.to_string();
                 let on_done = Callback::new(move |()| done.run(id.clone()));
                 let secret = webhook.secret.unwrap_or_default();
-                view! { <SecretDialog title=t.webhook_created() secret=secret hint=t.sign_hint() on_done=on_done/> }.into_any()
+                view! { <SecretDialog title=t.webhook_created() secret=secret hint=t.sign_hint() on_done=on_done/> }
+                    .into_any()
             }
         })
     };
