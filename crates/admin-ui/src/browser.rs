@@ -6,6 +6,8 @@ use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast as _, JsValue};
 use wasm_bindgen_futures::{JsFuture, future_to_promise};
 
+use crate::json;
+
 /// Remembers a setting for this browser. Where storage is forbidden, the setting lasts until the page is left.
 pub fn store(name: &str, value: Option<&str>) {
     let Ok(Some(storage)) = window().local_storage() else { return };
@@ -158,10 +160,15 @@ pub fn local_of_instant(text: &str) -> String {
     local.to_iso_string().as_string().and_then(|text| text.get(..16).map(str::to_owned)).unwrap_or_default()
 }
 
+/// An instant in RFC 3339; `None` where it is none.
+#[must_use]
+pub fn instant(text: &str) -> Option<api_types::Timestamp> {
+    json::reread(&serde_json::Value::from(text))
+}
+
 /// The present instant by this browser's clock, in milliseconds since 1970.
 #[must_use]
 pub fn now_ms() -> i64 {
-    let now = js_sys::Date::new_0().to_iso_string();
-    let read = now.as_string().and_then(|text| serde_json::from_value::<api_types::Timestamp>(text.into()).ok());
-    read.map_or(0, |at| at.instant().unix_timestamp().saturating_mul(1000))
+    let now = js_sys::Date::new_0().to_iso_string().as_string().and_then(|text| instant(&text));
+    now.map_or(0, |at| at.instant().unix_timestamp().saturating_mul(1000))
 }

@@ -106,4 +106,5 @@ texts! {
     project_changed: "Project changed" | "项目已修改";
     see_requests: "Requests" | "请求";
     actions: "Actions" | "操作";
+    change_it: "Change" | "修改";
 }

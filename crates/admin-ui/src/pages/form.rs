@@ -1,6 +1,7 @@
 //! Sending a form: busy while under way, the failure kept for the fields, one idempotency key per content.
 
 use std::future::Future;
+use std::pin::Pin;
 use std::str::FromStr;
 
 use api_types::{FieldError, Problem};
@@ -12,6 +13,10 @@ use crate::api::Failure;
 use crate::browser;
 use crate::format;
 use crate::session::Session;
+
+/// What is done after a yes.
+type Then = Box<dyn FnOnce()>;
+type Work = Pin<Box<dyn Future<Output = Result<Then, Failure>>>>;
 
 /// The state of a form.
 #[derive(Debug, Clone, Copy)]
@@ -70,6 +75,11 @@ impl Form {
         call: impl Future<Output = Result<T, Failure>> + 'static,
         done: impl FnOnce(T) + 'static,
     ) {
+        // One way of sending for all types of replies, not one compiled for each.
+        self.run(Box::pin(async move { call.await.map(|value| -> Then { Box::new(move || done(value)) }) }));
+    }
+
+    fn run(self, work: Work) {
         if self.busy.get_untracked() {
             return;
         }
@@ -77,11 +87,11 @@ impl Form {
         self.failure.set(None);
         let session = use_context::<Session>();
         spawn_local(async move {
-            let answer = call.await;
+            let answer = work.await;
             // The form may be gone from the page; what was done is done.
             let _ = self.busy.try_set(false);
             match answer {
-                Ok(value) => done(value),
+                Ok(then) => then(),
                 Err(failure) => {
                     if let Some(session) = session {
                         session.note(&failure);

@@ -10,7 +10,6 @@ use api_types::project::Project;
 use api_types::tenant::Tenant;
 use domain::Unit;
 use leptos::prelude::*;
-use leptos_router::hooks::use_params_map;
 
 use crate::api::quota_changes::Whose;
 use crate::api::{keys, projects, tenants};
@@ -29,6 +28,7 @@ use crate::fetch::{Fetch, fetch};
 use crate::i18n::{Language, language};
 use crate::pages::project::quota::NumbersCard;
 use crate::pages::quota_change::dialog::QuotaChangeDialog;
+use crate::place;
 use crate::session::Session;
 
 use asks::{DeleteKeyDialog, StatusDialog};
@@ -48,9 +48,8 @@ enum Open {
 /// The page of one key.
 #[component]
 pub fn KeyPage() -> impl IntoView {
-    let params = use_params_map();
-    let part = move |name: &'static str| Memo::new(move |_| params.read().get(name).unwrap_or_default());
-    let (tenant_id, project_id, key_id) = (part("tenant"), part("project"), part("key"));
+    let (tenant_id, project_id, key_id) =
+        (place::id_after("tenants"), place::id_after("projects"), place::id_after("keys"));
     let tenant = fetch(move || tenant_id.get(), |id| async move { tenants::one(&id).await });
     let project = fetch(move || project_id.get(), |id| async move { projects::one(&id).await });
     let key = fetch(move || key_id.get(), |id| async move { keys::one(&id).await });

@@ -8,7 +8,6 @@ mod targets;
 
 use api_types::model::Model;
 use leptos::prelude::*;
-use leptos_router::hooks::use_params_map;
 
 use crate::api::models;
 use crate::components::badge::{Badge, Tone};
@@ -22,6 +21,7 @@ use crate::format;
 use crate::i18n::{Language, language};
 use crate::pages::listed::page;
 use crate::pages::models::form::ChangeModelDialog;
+use crate::place;
 use crate::session::Session;
 
 use delete::DeleteModelDialog;
@@ -38,8 +38,7 @@ enum Open {
 /// The page of one model.
 #[component]
 pub fn ModelPage() -> impl IntoView {
-    let params = use_params_map();
-    let id = Memo::new(move |_| params.read().get("model").unwrap_or_default());
+    let id = place::id_after("models");
     let model = fetch(move || id.get(), |id| async move { models::one(&id).await });
     page(model, move |known| view! { <Loaded model=known fetched=model/> }.into_any())
 }

@@ -94,7 +94,7 @@ fn row(t: Language, target: Target, accounts: &[Upstream], open: RwSignal<Option
     let (tone, words) = if target.enabled { (Tone::Ok, t.enabled()) } else { (Tone::Held, t.disabled()) };
     let (change, delete) =
         (opener(open, Open::Change(Box::new(target.clone()))), opener(open, Open::Delete(Box::new(target.clone()))));
-    let (change_label, delete_label) = (t.of_row(t.change(), &name), t.of_row(t.delete(), &name));
+    let (change_label, delete_label) = (t.of_row(t.change_it(), &name), t.of_row(t.delete(), &name));
     Row {
         class: if target.enabled { "" } else { "off" },
         cells: vec![
@@ -106,7 +106,7 @@ fn row(t: Language, target: Target, accounts: &[Upstream], open: RwSignal<Option
             text(target.multiplier.to_string()),
             view! { <Badge tone=tone text=words/> }.into_any(),
             view! {
-                <Button words=t.change() label=change_label class="ghost sm" on_press=change/>
+                <Button words=t.change_it() label=change_label class="ghost sm" on_press=change/>
                 <Button words=t.delete() label=delete_label class="ghost sm" on_press=delete/>
             }
             .into_any(),

@@ -14,7 +14,6 @@ use api_types::project::Project;
 use api_types::tenant::Tenant;
 use domain::Unit;
 use leptos::prelude::*;
-use leptos_router::hooks::use_params_map;
 
 use crate::api::quota_changes::Whose;
 use crate::api::{keys as keys_api, projects, tenants};
@@ -29,6 +28,7 @@ use crate::components::states::{Failed, Loading};
 use crate::fetch::{Fetch, fetch};
 use crate::i18n::language;
 use crate::pages::quota_change::dialog::QuotaChangeDialog;
+use crate::place;
 use crate::session::Session;
 
 use change::ChangeProjectDialog;
@@ -43,13 +43,9 @@ const REFRESH: Duration = Duration::from_secs(10);
 /// The page of one project.
 #[component]
 pub fn ProjectPage() -> impl IntoView {
-    let params = use_params_map();
-    let ids = Memo::new(move |_| {
-        let params = params.read();
-        (params.get("tenant").unwrap_or_default(), params.get("project").unwrap_or_default())
-    });
-    let tenant = fetch(move || ids.get().0, |id| async move { tenants::one(&id).await });
-    let project = fetch(move || ids.get().1, |id| async move { projects::one(&id).await });
+    let (tenant_id, project_id) = (place::id_after("tenants"), place::id_after("projects"));
+    let tenant = fetch(move || tenant_id.get(), |id| async move { tenants::one(&id).await });
+    let project = fetch(move || project_id.get(), |id| async move { projects::one(&id).await });
     project.poll(LIVE);
     // The numbers move; only another project or a changed one builds the page anew.
     let known = Memo::new(move |_| {

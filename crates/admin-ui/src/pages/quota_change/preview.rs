@@ -12,6 +12,9 @@ use crate::figures::Figures;
 use crate::format;
 use crate::i18n::{Language, language};
 
+/// A number with its name; `None`: no limit.
+type Named = (&'static str, Option<Decimal>);
+
 /// Before, change, after.
 #[component]
 pub fn Preview(
@@ -27,7 +30,7 @@ pub fn Preview(
     let bars = (bar(&before, t.before()), bar(&after, t.after()));
     let unit = before.unit;
     let rows = four(t, before).into_iter().zip(four(t, after));
-    let row = |((name, before), (_, after)): ((&'static str, Option<Decimal>), (&'static str, Option<Decimal>))| {
+    let row = |((name, before), (_, after)): (Named, Named)| {
         let change = difference(before.as_ref(), after.as_ref(), unit);
         let class = if change.is_some() { "changed" } else { "" };
         let shown = |value: Option<Decimal>| {
@@ -56,7 +59,7 @@ pub fn Preview(
     }
 }
 
-fn four(t: Language, numbers: Numbers) -> [(&'static str, Option<Decimal>); 4] {
+fn four(t: Language, numbers: Numbers) -> [Named; 4] {
     [
         (t.total(), numbers.total),
         (t.used(), Some(numbers.used)),
@@ -81,7 +84,7 @@ pub fn Refusal(
     let t = language();
     let most = numbers.remaining.as_ref().and_then(|left| left.amount(numbers.unit).ok()).unwrap_or_default();
     let most = format::amount(if most.is_negative() { Amount::ZERO } else { most }, numbers.unit);
-    let one = |(name, value): (&'static str, Option<Decimal>)| {
+    let one = |(name, value): Named| {
         let value = value.map_or_else(|| t.no_limit().to_owned(), |value| format::short(value.as_str()));
         view! { <div><dt>{name}</dt><dd class="num">{value}</dd></div> }.into_any()
     };

@@ -8,7 +8,6 @@ use api_types::request::Request;
 use domain::Usage;
 use domain::usage::Kind;
 use leptos::prelude::*;
-use leptos_router::hooks::use_params_map;
 
 use crate::api::requests;
 use crate::components::badge::{Badge, Tone};
@@ -23,7 +22,9 @@ use crate::components::written;
 use crate::fetch::fetch;
 use crate::format;
 use crate::i18n::{Language, language};
+use crate::json;
 use crate::pages::listed::page;
+use crate::place;
 
 use figures::RequestFigures;
 use steps::StepsCard;
@@ -31,8 +32,7 @@ use steps::StepsCard;
 /// The page of one request.
 #[component]
 pub fn RequestPage() -> impl IntoView {
-    let params = use_params_map();
-    let id = Memo::new(move |_| params.read().get("request").unwrap_or_default());
+    let id = place::id_after("requests");
     let request = fetch(move || id.get(), |id| async move { requests::one(&id).await });
     page(request, |request| view! { <Loaded request=request/> }.into_any())
 }
@@ -80,7 +80,7 @@ pub fn outcome_badge(t: Language, request: &Request) -> AnyView {
 /// The usage by kind, where this version understands how it was written down.
 #[must_use]
 pub fn usage_of(request: &Request) -> Option<Usage> {
-    serde_json::from_value(request.usage.clone()).ok()
+    json::reread(&request.usage)
 }
 
 #[component]

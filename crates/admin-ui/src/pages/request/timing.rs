@@ -4,6 +4,8 @@ use api_types::Timestamp;
 use api_types::request::Request;
 use domain::Attempt;
 
+use crate::json;
+
 /// Something that happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum What {
@@ -83,7 +85,7 @@ pub fn of(request: &Request) -> Timing {
 
 /// The tries, where this version understands how they were written down.
 fn attempts(request: &Request) -> Vec<Attempt> {
-    serde_json::from_value(request.attempts.clone()).unwrap_or_default()
+    json::reread(&request.attempts).unwrap_or_default()
 }
 
 impl Timing {

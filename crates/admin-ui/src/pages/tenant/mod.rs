@@ -18,12 +18,13 @@ use std::time::Duration;
 
 use api_types::tenant::Tenant;
 use leptos::prelude::*;
-use leptos_router::hooks::{use_location, use_params_map};
+use leptos_router::hooks::use_location;
 
 use crate::api::tenants;
 use crate::browser;
 use crate::fetch::{Fetch, fetch};
 use crate::pages::listed::page;
+use crate::place;
 
 use head::Tab;
 use live::LiveTab;
@@ -37,8 +38,7 @@ const REFRESH: Duration = Duration::from_secs(10);
 /// The page of one tenant.
 #[component]
 pub fn TenantPage() -> impl IntoView {
-    let params = use_params_map();
-    let id = Memo::new(move |_| params.read().get("tenant").unwrap_or_default());
+    let id = place::id_after("tenants");
     let tenant: Fetch<Tenant> = fetch(move || id.get(), |id| async move { tenants::one(&id).await });
     let path = use_location().pathname;
     let tab = Memo::new(move |_| Tab::of(&path.read()));

@@ -80,7 +80,7 @@ fn row(t: Language, upstream: Upstream, open: RwSignal<Option<Open>>) -> Row {
     let hint = upstream.key_hint.as_deref();
     let key = hint.map_or_else(|| text(t.no_key()), |hint| mono(t.key_hint(hint, upstream.key_version)));
     let milliseconds = |ms: i32| text(format::integer(i64::from(ms)));
-    let (change_label, delete_label) = (t.of_row(t.change(), &upstream.name), t.of_row(t.delete(), &upstream.name));
+    let (change_label, delete_label) = (t.of_row(t.change_it(), &upstream.name), t.of_row(t.delete(), &upstream.name));
     let change = opener(open, Open::Change(Box::new(upstream.clone())));
     let delete = opener(open, Open::Delete(Box::new(upstream.clone())));
     Row::new(vec![
@@ -90,7 +90,7 @@ fn row(t: Language, upstream: Upstream, open: RwSignal<Option<Open>>) -> Row {
         milliseconds(upstream.connect_timeout_ms),
         milliseconds(upstream.read_timeout_ms),
         view! {
-            <Button words=t.change() label=change_label class="ghost sm" on_press=change/>
+            <Button words=t.change_it() label=change_label class="ghost sm" on_press=change/>
             <Button words=t.delete() label=delete_label class="ghost sm" on_press=delete/>
         }
         .into_any(),

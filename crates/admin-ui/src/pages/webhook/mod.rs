@@ -6,7 +6,6 @@ mod range;
 
 use api_types::webhook::{Webhook, WebhookStatus};
 use leptos::prelude::*;
-use leptos_router::hooks::use_params_map;
 
 use crate::api::webhooks;
 use crate::components::button::{Button, opener};
@@ -23,6 +22,7 @@ use crate::pages::form::Form;
 use crate::pages::listed::page;
 use crate::pages::webhooks::form::ChangeWebhookDialog;
 use crate::pages::webhooks::state_badge;
+use crate::place;
 
 use asks::{DeleteDialog, RotateDialog};
 use deliveries::DeliveriesCard;
@@ -40,8 +40,7 @@ enum Open {
 /// The page of one endpoint.
 #[component]
 pub fn WebhookPage() -> impl IntoView {
-    let params = use_params_map();
-    let id = Memo::new(move |_| params.read().get("webhook").unwrap_or_default());
+    let id = place::id_after("webhooks");
     let webhook = fetch(move || id.get(), |id| async move { webhooks::one(&id).await });
     page(webhook, move |known| view! { <Loaded webhook=known fetched=webhook/> }.into_any())
 }

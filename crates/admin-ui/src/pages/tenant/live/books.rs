@@ -1,5 +1,7 @@
 //! Redis' copy beside Postgres, scope by scope, and making it anew.
 
+use std::sync::Arc;
+
 use api_types::live::{Difference, Live, LiveScope};
 use leptos::prelude::*;
 
@@ -53,7 +55,7 @@ pub fn BooksCard(
                 asking.set(None);
                 books.again();
             });
-            let live = books.data.get_untracked();
+            let live = books.data.read_untracked();
             view! { <RebuildDialog tenant=tenant.get_value() live=live on_close=close/> }
         })
     };
@@ -101,7 +103,7 @@ fn row(t: Language, scope: LiveScope) -> Row {
 }
 
 #[component]
-fn RebuildDialog(tenant: String, live: Option<Live>, on_close: Callback<()>) -> impl IntoView {
+fn RebuildDialog(tenant: String, live: Option<Arc<Live>>, on_close: Callback<()>) -> impl IntoView {
     let t = language();
     let toasts = expect_context::<Toasts>();
     let form = Form::new();

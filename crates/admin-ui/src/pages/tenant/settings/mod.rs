@@ -74,7 +74,7 @@ fn SettingsForm(tenant: Tenant, fetched: Fetch<Tenant>) -> impl IntoView {
         let id = id.clone();
         form.send(async move { tenants::change(&id, version, &change).await }, move |saved| {
             tell(toasts, t, t.settings_saved(), saved.in_force);
-            fetched.data.set(Some(saved));
+            fetched.data.set(saved);
             fetched.again();
         });
     };
