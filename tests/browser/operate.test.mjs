@@ -98,7 +98,8 @@ for (const [language, w] of Object.entries(WORDS)) {
     await inspect(opened, name("tenant-changed"));
 
     // A slow answer is in flight; it is rolled back by hand.
-    const running = chat(key.secret, "[[sim out=60 delay_ms=400 chunks=60]]", { stream: true });
+    const running = chat(key.secret, "[[sim out=60 delay_ms=300 chunks=60]]", { stream: true });
+    running.catch(() => {});
     await page.goto(`/tenants/${tenant.id}/live`);
     await page.getByRole("button", { name: new RegExp(`^${w.rollBack}`) }).first().waitFor();
     await page.locator("[data-books=summary]").waitFor();
@@ -113,7 +114,6 @@ for (const [language, w] of Object.entries(WORDS)) {
     await press(w.rebuild);
     await confirm(w.rebuild);
     await told(w.rebuilt);
-    await running.catch(() => {});
     await opened.context.close();
   });
 
@@ -184,6 +184,7 @@ for (const [language, w] of Object.entries(WORDS)) {
       assert.notEqual(await page.locator("[data-secret=once]").innerText(), secret);
       await dialog.getByLabel(w.stored).check();
       await confirm(w.done);
+      await page.getByText(w.oldSecret).waitFor();
       await press(w.changeWebhook);
       await fill(w.description, "Billing");
       await confirm(w.save);

@@ -1,5 +1,7 @@
 //! The four states of a list: loading, empty, failed, there.
 
+use std::sync::Arc;
+
 use api_types::Page;
 use leptos::prelude::*;
 
@@ -39,14 +41,22 @@ pub fn read<T: Clone + Send + Sync + 'static>(
     view.into_any()
 }
 
-/// The page of one thing: nothing else is on it while the thing is not there.
-pub fn page<T: PartialEq + Clone + Send + Sync + 'static>(
+/// The page of one thing: nothing else is on it while the thing is not there. It is built anew only where the thing is no
+/// longer the `same`: what moves by itself is no reason to close a dialog that someone fills in.
+pub fn page<T: Clone + Send + Sync + 'static>(
     one: Fetch<T>,
+    same: fn(&T, &T) -> bool,
     shown: impl Fn(T) -> AnyView + Send + Sync + 'static,
 ) -> AnyView {
-    let known = Memo::new(move |_| one.data.get());
+    let known = Memo::new_with_compare(
+        move |_| one.data.read(),
+        move |before, now| match (before.and_then(Option::as_ref), now.and_then(Option::as_ref)) {
+            (Some(before), Some(now)) => !same(before, now),
+            (before, now) => before.is_some() || now.is_some(),
+        },
+    );
     let view = move || match known.get() {
-        Some(data) => shown(data),
+        Some(data) => shown(Arc::unwrap_or_clone(data)),
         None => {
             let inside = match one.failure.get() {
                 Some(failure) => failed(failure, Callback::new(move |()| one.again())),

@@ -24,7 +24,7 @@ pub fn StatusDialog(
     /// It is done or unwanted.
     on_close: Callback<()>,
     /// It was changed.
-    on_changed: Callback<()>,
+    on_changed: Callback<Key>,
 ) -> impl IntoView {
     let t = language();
     let toasts = expect_context::<Toasts>();
@@ -35,8 +35,8 @@ pub fn StatusDialog(
         let (id, why) = (id.clone(), Reason { reason: reason.get_untracked().trim().to_owned() });
         form.send(async move { keys::set_enabled(&id, enabled, &why).await }, move |changed| {
             tell(toasts, t, if enabled { t.key_enabled() } else { t.key_disabled() }, changed.in_force);
-            on_changed.run(());
             on_close.run(());
+            on_changed.run(changed);
         });
     });
     let (title, words, action) = if enabled {

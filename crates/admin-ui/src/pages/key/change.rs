@@ -26,7 +26,7 @@ pub fn ChangeKeyDialog(
     /// It is done or unwanted.
     on_close: Callback<()>,
     /// It was changed.
-    on_changed: Callback<()>,
+    on_changed: Callback<Key>,
 ) -> impl IntoView {
     let t = language();
     let toasts = expect_context::<Toasts>();
@@ -52,8 +52,8 @@ pub fn ChangeKeyDialog(
         };
         form.send(async move { keys::change(&id, version, &body).await }, move |changed| {
             tell(toasts, t, t.key_changed(), changed.in_force);
-            on_changed.run(());
             on_close.run(());
+            on_changed.run(changed);
         });
     });
     let failure = form.failure;

@@ -125,15 +125,16 @@ fn dialog(
 ) -> AnyView {
     let close = Callback::new(move |()| open.set(None));
     let again = Callback::new(move |()| fetched.again());
+    let changed = Callback::new(move |key| fetched.data.set(key));
     match which {
-        Open::Change => view! { <ChangeKeyDialog entry=entry unit=unit on_close=close on_changed=again/> }.into_any(),
+        Open::Change => view! { <ChangeKeyDialog entry=entry unit=unit on_close=close on_changed=changed/> }.into_any(),
         Open::ChangeBudget => {
             let whose = Whose::Key(entry.id.to_string());
             view! { <QuotaChangeDialog whose=whose about=entry.name unit=unit on_close=close on_changed=again/> }
                 .into_any()
         }
         Open::SetEnabled(enabled) => {
-            view! { <StatusDialog entry=entry enabled=enabled on_close=close on_changed=again/> }.into_any()
+            view! { <StatusDialog entry=entry enabled=enabled on_close=close on_changed=changed/> }.into_any()
         }
         Open::Delete => view! { <DeleteKeyDialog entry=entry back=back on_close=close/> }.into_any(),
     }

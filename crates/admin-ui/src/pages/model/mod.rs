@@ -40,7 +40,11 @@ enum Open {
 pub fn ModelPage() -> impl IntoView {
     let id = place::id_after("models");
     let model = fetch(move || id.get(), |id| async move { models::one(&id).await });
-    page(model, move |known| view! { <Loaded model=known fetched=model/> }.into_any())
+    page(
+        model,
+        |before, now| (before.id, before.version) == (now.id, now.version),
+        move |known| view! { <Loaded model=known fetched=model/> }.into_any(),
+    )
 }
 
 #[component]
@@ -57,24 +61,27 @@ fn Loaded(model: Model, fetched: Fetch<Model>) -> impl IntoView {
         })
     };
     let way = vec![Crumb::to(t.models_and_prices(), "/models"), Crumb::here(model.name.clone())];
-    let badge = match model.price_in_force {
-        Some(_) => view! { <Badge tone=Tone::Ok text=t.in_force()/> }.into_any(),
-        None => view! { <Badge tone=Tone::Warn text=t.no_price()/> }.into_any(),
+    // A first price is added without the page being built anew.
+    let badge = move || {
+        let priced = fetched.data.read().is_some_and(|model| model.price_in_force.is_some());
+        let (tone, words) = if priced { (Tone::Ok, t.in_force()) } else { (Tone::Warn, t.no_price()) };
+        view! { <Badge tone=tone text=words/> }
     };
     let (title, facts, id) = (model.name.clone(), facts(t, &model), StoredValue::new(model.id.to_string()));
     let model = StoredValue::new(model);
     let again = Callback::new(move |()| fetched.again());
+    let changed = Callback::new(move |model| fetched.data.set(model));
     let dialog = move || {
         let close = Callback::new(move |()| open.set(None));
         open.get().map(|which| match which {
             Open::Change => {
-                view! { <ChangeModelDialog model=model.get_value() on_close=close on_changed=again/> }.into_any()
+                view! { <ChangeModelDialog model=model.get_value() on_close=close on_changed=changed/> }.into_any()
             }
             Open::Delete => view! { <DeleteModelDialog model=model.get_value() on_close=close/> }.into_any(),
         })
     };
     view! {
-        <PageHead way=way title=title badge=badge actions=actions.into_any() facts=facts/>
+        <PageHead way=way title=title badge=badge.into_any() actions=actions.into_any() facts=facts/>
         <PricesCard model=id.get_value() on_added=again/>
         <TargetsCard model=id.get_value()/>
         {dialog}

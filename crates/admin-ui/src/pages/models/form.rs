@@ -93,7 +93,7 @@ pub fn ChangeModelDialog(
     /// It is done or unwanted.
     on_close: Callback<()>,
     /// It was changed.
-    on_changed: Callback<()>,
+    on_changed: Callback<Model>,
 ) -> impl IntoView {
     let t = language();
     let toasts = expect_context::<Toasts>();
@@ -119,10 +119,10 @@ pub fn ChangeModelDialog(
         };
         if whole.fits(form) {
             let id = id.clone();
-            form.send(async move { models::change(&id, version, &body).await }, move |_| {
+            form.send(async move { models::change(&id, version, &body).await }, move |changed| {
                 toasts.show(Toast::ok(t.model_changed().to_owned(), None));
-                on_changed.run(());
                 on_close.run(());
+                on_changed.run(changed);
             });
         }
     });

@@ -23,7 +23,7 @@ pub fn ChangeProjectDialog(
     /// It is done or unwanted.
     on_close: Callback<()>,
     /// It was changed.
-    on_changed: Callback<()>,
+    on_changed: Callback<Project>,
 ) -> impl IntoView {
     let t = language();
     let toasts = expect_context::<Toasts>();
@@ -36,8 +36,8 @@ pub fn ChangeProjectDialog(
             ChangeProject { name: Some(name.get_untracked().trim().to_owned()), limits: Some(Some(limits.value())) };
         form.send(async move { projects::change(&id, version, &body).await }, move |changed| {
             tell(toasts, t, t.project_changed(), changed.in_force);
-            on_changed.run(());
             on_close.run(());
+            on_changed.run(changed);
         });
     });
     view! {

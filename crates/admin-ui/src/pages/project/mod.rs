@@ -98,6 +98,7 @@ fn Loaded(tenant: Tenant, first: Project, project: Fetch<Project>) -> impl IntoV
     let first = StoredValue::new(first);
     let close = Callback::new(move |()| open.set(None));
     let again = Callback::new(move |()| project.again());
+    let changed = Callback::new(move |changed| project.data.set(changed));
     let dialog = move || {
         open.get().map(|which| match which {
             Open::CreateKey => {
@@ -115,7 +116,7 @@ fn Loaded(tenant: Tenant, first: Project, project: Fetch<Project>) -> impl IntoV
             }
             Open::Change => {
                 let project = first.get_value();
-                view! { <ChangeProjectDialog project=project unit=unit on_close=close on_changed=again/> }.into_any()
+                view! { <ChangeProjectDialog project=project unit=unit on_close=close on_changed=changed/> }.into_any()
             }
         })
     };

@@ -34,7 +34,11 @@ use steps::StepsCard;
 pub fn RequestPage() -> impl IntoView {
     let id = place::id_after("requests");
     let request = fetch(move || id.get(), |id| async move { requests::one(&id).await });
-    page(request, |request| view! { <Loaded request=request/> }.into_any())
+    page(
+        request,
+        |before, now| before.request_id == now.request_id,
+        |request| view! { <Loaded request=request/> }.into_any(),
+    )
 }
 
 #[component]

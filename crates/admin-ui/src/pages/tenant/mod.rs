@@ -43,13 +43,17 @@ pub fn TenantPage() -> impl IntoView {
     let path = use_location().pathname;
     let tab = Memo::new(move |_| Tab::of(&path.read()));
     // The tenant's name and settings change rarely; only another or a changed tenant builds the page anew.
-    page(tenant, move |known| {
-        browser::set_title(&known.name);
-        match tab.get() {
-            Tab::Quota => view! { <QuotaTab tenant=known/> }.into_any(),
-            Tab::Projects => view! { <ProjectsTab tenant=known/> }.into_any(),
-            Tab::Live => view! { <LiveTab tenant=known/> }.into_any(),
-            Tab::Settings => view! { <SettingsTab tenant=known fetched=tenant/> }.into_any(),
-        }
-    })
+    page(
+        tenant,
+        |before, now| (before.id, before.version) == (now.id, now.version),
+        move |known| {
+            browser::set_title(&known.name);
+            match tab.get() {
+                Tab::Quota => view! { <QuotaTab tenant=known/> }.into_any(),
+                Tab::Projects => view! { <ProjectsTab tenant=known/> }.into_any(),
+                Tab::Live => view! { <LiveTab tenant=known/> }.into_any(),
+                Tab::Settings => view! { <SettingsTab tenant=known fetched=tenant/> }.into_any(),
+            }
+        },
+    )
 }

@@ -42,7 +42,11 @@ enum Open {
 pub fn WebhookPage() -> impl IntoView {
     let id = place::id_after("webhooks");
     let webhook = fetch(move || id.get(), |id| async move { webhooks::one(&id).await });
-    page(webhook, move |known| view! { <Loaded webhook=known fetched=webhook/> }.into_any())
+    page(
+        webhook,
+        |before, now| before == now,
+        move |known| view! { <Loaded webhook=known fetched=webhook/> }.into_any(),
+    )
 }
 
 #[component]
@@ -63,9 +67,9 @@ fn Loaded(webhook: Webhook, fetched: Fetch<Webhook>) -> impl IntoView {
     });
     let enable = Callback::new(move |()| {
         let id = id.get_value();
-        form.send(async move { webhooks::enable(&id).await }, move |_| {
+        form.send(async move { webhooks::enable(&id).await }, move |enabled| {
             toasts.show(Toast::ok(t.enabled_now().to_owned(), None));
-            fetched.again();
+            fetched.data.set(enabled);
         });
     });
     Effect::new(move |_| {
@@ -91,9 +95,10 @@ fn Loaded(webhook: Webhook, fetched: Fetch<Webhook>) -> impl IntoView {
     let dialog = move || {
         let close = Callback::new(move |()| open.set(None));
         let again = Callback::new(move |()| fetched.again());
+        let changed = Callback::new(move |webhook| fetched.data.set(webhook));
         open.get().map(|which| match which {
             Open::Change => {
-                view! { <ChangeWebhookDialog webhook=stored.get_value() on_close=close on_changed=again/> }.into_any()
+                view! { <ChangeWebhookDialog webhook=stored.get_value() on_close=close on_changed=changed/> }.into_any()
             }
             Open::Rotate => view! { <RotateDialog id=id.get_value() on_close=close on_done=again/> }.into_any(),
             Open::Delete => view! { <DeleteDialog id=id.get_value() on_close=close/> }.into_any(),

@@ -89,7 +89,7 @@ pub fn ChangeWebhookDialog(
     /// It is done or unwanted.
     on_close: Callback<()>,
     /// It was changed.
-    on_changed: Callback<()>,
+    on_changed: Callback<Webhook>,
 ) -> impl IntoView {
     let t = language();
     let toasts = expect_context::<Toasts>();
@@ -104,10 +104,10 @@ pub fn ChangeWebhookDialog(
             event_types: Some(fields.types()),
             description: Some(fields.description.get_untracked()),
         };
-        form.send(async move { webhooks::change(&id, version, &body).await }, move |_| {
+        form.send(async move { webhooks::change(&id, version, &body).await }, move |changed| {
             toasts.show(Toast::ok(t.webhook_changed().to_owned(), None));
-            on_changed.run(());
             on_close.run(());
+            on_changed.run(changed);
         });
     });
     view! {
