@@ -48,15 +48,9 @@ pub fn page<T: Clone + Send + Sync + 'static>(
     same: fn(&T, &T) -> bool,
     shown: impl Fn(T) -> AnyView + Send + Sync + 'static,
 ) -> AnyView {
-    let known = Memo::new_with_compare(
-        move |_| one.data.read(),
-        move |before, now| match (before.and_then(Option::as_ref), now.and_then(Option::as_ref)) {
-            (Some(before), Some(now)) => !same(before, now),
-            (before, now) => before.is_some() || now.is_some(),
-        },
-    );
+    let known = Memo::new(move |_| one.data.read().map(|data| Shown { data, same }));
     let view = move || match known.get() {
-        Some(data) => shown(Arc::unwrap_or_clone(data)),
+        Some(now) => shown(Arc::unwrap_or_clone(now.data)),
         None => {
             let inside = match one.failure.get() {
                 Some(failure) => failed(failure, Callback::new(move |()| one.again())),
@@ -66,6 +60,24 @@ pub fn page<T: Clone + Send + Sync + 'static>(
         }
     };
     view.into_any()
+}
+
+/// A thing as its page was built.
+struct Shown<T> {
+    data: Arc<T>,
+    same: fn(&T, &T) -> bool,
+}
+
+impl<T> Clone for Shown<T> {
+    fn clone(&self) -> Self {
+        Self { data: Arc::clone(&self.data), same: self.same }
+    }
+}
+
+impl<T> PartialEq for Shown<T> {
+    fn eq(&self, other: &Self) -> bool {
+        (self.same)(&self.data, &other.data)
+    }
 }
 
 fn failed(failure: crate::api::Failure, again: Callback<()>) -> AnyView {
