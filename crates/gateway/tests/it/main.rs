@@ -3,15 +3,18 @@
 
 mod beyond;
 mod charges;
+mod crowd;
 mod failover;
 mod guard;
 mod house;
 mod keys;
 mod limits;
+mod once;
 mod plain;
 mod quota;
 mod routes;
 mod sse;
 mod streams;
+mod tls;
 mod upstream_faults;
 mod wire;
