@@ -229,6 +229,15 @@ for (const [language, w] of Object.entries(WORDS)) {
     await told(w.keyChanged);
     await page.getByRole("cell", { name: "20", exact: true }).first().waitFor();
     await inspect(opened, name("key"));
+    await press(w.rotateSecret);
+    await fill(w.graceHours, "0");
+    await confirm(w.rotateSecret);
+    const second = await page.locator("[data-secret=once]").innerText();
+    await page.getByRole("dialog").getByLabel(w.stored).check();
+    await confirm(w.done);
+    await until(async () => (await chat(key.secret)).status === 401, "the old secret has ended");
+    await until(async () => (await chat(second)).status === 200, "the new secret works");
+    key.secret = second;
     await press(w.disableKey);
     await fill(w.reason, "Leaked");
     await confirm(w.disableKey);

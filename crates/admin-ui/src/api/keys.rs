@@ -1,8 +1,9 @@
 //! API keys of a project.
 
 use api_types::Page;
-use api_types::key::{ChangeKey, CreateKey, Key};
+use api_types::key::{ChangeKey, CreateKey, Key, RotateSecret};
 use api_types::tenant::Reason;
+use api_types::webhook::RotatedSecret;
 
 use super::call::{Call, Failure, part};
 
@@ -54,4 +55,12 @@ pub async fn set_enabled(id: &str, enabled: bool, why: &Reason) -> Result<Key, F
 /// As every call.
 pub async fn delete(id: &str) -> Result<(), Failure> {
     Call::delete(format!("/keys/{}", part(id))).done().await
+}
+
+/// Gives the key another secret, which is in this reply and nowhere else.
+///
+/// # Errors
+/// As every call.
+pub async fn rotate(id: &str, how: &RotateSecret) -> Result<RotatedSecret, Failure> {
+    Call::post(format!("/keys/{}/rotate", part(id))).json(how).read().await
 }

@@ -27,6 +27,10 @@ texts! {
     save: "Save" | "保存";
     rotate_secret: "Rotate secret" | "轮换密钥";
     rotate_words: "A new secret signs from now on; the old one signs beside it for a day, so that receivers can change over." | "此后由新密钥签名；旧密钥将继续并行签名一天，便于接收方切换。";
+    rotate_grace_words: "A new secret works from now on; the old one works beside it for the grace, so that whoever holds it can change over." | "此后使用新密钥；旧密钥在宽限期内继续有效，便于切换。";
+    rotated_key_hint: "Send it as Authorization: Bearer. Limits, budget and what was spent stay with the key." | "以 Authorization: Bearer 发送。限制、预算与已花费部分保持不变。";
+    grace_hours: "Grace, hours" | "宽限期（小时）";
+    grace_hint: "0: the old secret ends at once. At most 720." | "0 表示旧密钥立即失效；最多 720。";
     rotated: "Secret rotated" | "密钥已轮换";
     send_test: "Send test" | "发送测试";
     test_sent: "A test event is on its way" | "测试事件已发出";

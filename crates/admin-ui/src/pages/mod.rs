@@ -15,6 +15,7 @@ pub mod project;
 pub mod quota_change;
 pub mod request;
 pub mod requests;
+pub mod rotate;
 pub mod service_tokens;
 pub mod set_up;
 pub mod sign_in;

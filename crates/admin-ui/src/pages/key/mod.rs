@@ -28,6 +28,7 @@ use crate::fetch::{Fetch, fetch};
 use crate::i18n::{Language, language};
 use crate::pages::project::quota::NumbersCard;
 use crate::pages::quota_change::dialog::QuotaChangeDialog;
+use crate::pages::rotate::{RotateDialog, Whose as Secret};
 use crate::place;
 use crate::session::Session;
 
@@ -42,6 +43,7 @@ enum Open {
     Change,
     ChangeBudget,
     SetEnabled(bool),
+    Rotate,
     Delete,
 }
 
@@ -136,6 +138,10 @@ fn dialog(
         Open::SetEnabled(enabled) => {
             view! { <StatusDialog entry=entry enabled=enabled on_close=close on_changed=changed/> }.into_any()
         }
+        Open::Rotate => {
+            let (whose, id) = (Secret::Key, entry.id.to_string());
+            view! { <RotateDialog whose=whose id=id about=entry.name on_close=close on_done=again/> }.into_any()
+        }
         Open::Delete => view! { <DeleteKeyDialog entry=entry back=back on_close=close/> }.into_any(),
     }
 }
@@ -165,10 +171,13 @@ fn Head(tenant: Tenant, project: Project, entry: Key, open: RwSignal<Option<Open
             let budget = has_budget.then(|| {
                 view! { <Button words=t.change_budget() icon="balance" on_press=opener(open, Open::ChangeBudget)/> }
             });
+            let rotate =
+                is_active.then(|| view! { <Button words=t.rotate_secret() on_press=opener(open, Open::Rotate)/> });
             let switch = if is_active { t.disable_key() } else { t.enable_key() };
             view! {
                 {budget}
                 <Button words=t.change_key() on_press=opener(open, Open::Change)/>
+                {rotate}
                 <Button words=switch on_press=opener(open, Open::SetEnabled(!is_active))/>
                 <Button words=t.delete_key() class="danger" on_press=opener(open, Open::Delete)/>
             }

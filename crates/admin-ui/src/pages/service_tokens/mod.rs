@@ -18,6 +18,7 @@ use crate::i18n::{Language, language};
 use crate::pages::form::Form;
 use crate::pages::form_dialog::Ask;
 use crate::pages::listed::listed;
+use crate::pages::rotate::{RotateDialog, Whose};
 
 use create::CreateTokenDialog;
 
@@ -27,6 +28,7 @@ enum Open {
     Create,
     /// It was made: its secret is shown once.
     Made(Box<ServiceToken>),
+    Rotate(Box<ServiceToken>),
     Revoke(Box<ServiceToken>),
 }
 
@@ -70,6 +72,10 @@ pub fn ServiceTokensPage() -> impl IntoView {
                 view! { <SecretDialog title=t.token_created() secret=secret hint=t.token_hint() on_done=close/> }
                     .into_any()
             }
+            Open::Rotate(token) => {
+                let (whose, id, about) = (Whose::ServiceToken, token.id.to_string(), token.name);
+                view! { <RotateDialog whose=whose id=id about=about on_close=close on_done=close/> }.into_any()
+            }
             Open::Revoke(token) => view! { <RevokeDialog token=*token on_close=close/> }.into_any(),
         })
     };
@@ -89,6 +95,8 @@ fn row(t: Language, token: ServiceToken, open: RwSignal<Option<Open>>) -> Row {
     let (expires, used) = (moment(token.expires_at), moment(token.last_used_at));
     let label = t.of_row(t.revoke(), &token.name);
     let (name, prefix, scopes) = (token.name.clone(), format!("{}…", token.prefix), scopes.join(", "));
+    let rotate_label = t.of_row(t.rotate_secret(), &token.name);
+    let rotate = opener(open, Open::Rotate(Box::new(token.clone())));
     let revoke = opener(open, Open::Revoke(Box::new(token)));
     Row::new(vec![
         named(name, None, mono(prefix)),
@@ -96,7 +104,11 @@ fn row(t: Language, token: ServiceToken, open: RwSignal<Option<Open>>) -> Row {
         text(tenants),
         text(expires),
         text(used),
-        view! { <Button words=t.revoke() label=label class="ghost sm" on_press=revoke/> }.into_any(),
+        view! {
+            <Button words=t.rotate_secret() label=rotate_label class="ghost sm" on_press=rotate/>
+            <Button words=t.revoke() label=label class="ghost sm" on_press=revoke/>
+        }
+        .into_any(),
     ])
 }
 

@@ -1,49 +1,14 @@
-//! Questions before a secret is rotated and before an endpoint is deleted.
+//! The question before an endpoint is deleted.
 
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::use_navigate;
 
 use crate::api::webhooks;
-use crate::components::secret::SecretDialog;
 use crate::components::toasts::{Toast, Toasts};
 use crate::i18n::language;
 use crate::pages::form::Form;
 use crate::pages::form_dialog::Ask;
-
-/// Asks, then shows the new secret once.
-#[component]
-pub fn RotateDialog(
-    /// The endpoint.
-    id: String,
-    /// It is unwanted.
-    on_close: Callback<()>,
-    /// It was rotated.
-    on_done: Callback<()>,
-) -> impl IntoView {
-    let t = language();
-    let form = Form::new();
-    let made = RwSignal::new(None::<String>);
-    let yes = Callback::new(move |()| {
-        let id = id.clone();
-        form.send(async move { webhooks::rotate(&id).await }, move |rotated| made.set(Some(rotated.secret)));
-    });
-    let stored = Callback::new(move |()| {
-        on_close.run(());
-        on_done.run(());
-    });
-    move || {
-        match made.get() {
-        None => view! {
-            <Ask title=t.rotate_secret() words=t.rotate_words() action=t.rotate_secret() form=form on_yes=yes on_close=on_close/>
-        }
-        .into_any(),
-        Some(secret) => {
-            view! { <SecretDialog title=t.rotated() secret=secret hint=t.sign_hint() on_done=stored/> }.into_any()
-        }
-    }
-    }
-}
 
 /// Asks, then leads back to the list.
 #[component]

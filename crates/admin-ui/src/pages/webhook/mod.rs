@@ -20,11 +20,12 @@ use crate::format;
 use crate::i18n::{Language, language};
 use crate::pages::form::Form;
 use crate::pages::listed::page;
+use crate::pages::rotate::{RotateDialog, Whose};
 use crate::pages::webhooks::form::ChangeWebhookDialog;
 use crate::pages::webhooks::state_badge;
 use crate::place;
 
-use asks::{DeleteDialog, RotateDialog};
+use asks::DeleteDialog;
 use deliveries::DeliveriesCard;
 use range::RangeDialog;
 
@@ -100,7 +101,10 @@ fn Loaded(webhook: Webhook, fetched: Fetch<Webhook>) -> impl IntoView {
             Open::Change => {
                 view! { <ChangeWebhookDialog webhook=stored.get_value() on_close=close on_changed=changed/> }.into_any()
             }
-            Open::Rotate => view! { <RotateDialog id=id.get_value() on_close=close on_done=again/> }.into_any(),
+            Open::Rotate => {
+                let about = stored.get_value().url;
+                view! { <RotateDialog whose=Whose::Webhook id=id.get_value() about=about on_close=close on_done=again/> }.into_any()
+            }
             Open::Delete => view! { <DeleteDialog id=id.get_value() on_close=close/> }.into_any(),
             Open::Range => {
                 let done = Callback::new(move |()| tests.update(|tests| *tests += 1));
