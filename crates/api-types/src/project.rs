@@ -91,6 +91,9 @@ reply! {
         /// Rates, in-flight and the most for one request, over all of its keys.
         #[serde(default)]
         pub limits: crate::limits::Limits,
+        /// How far each of its limits is used up; only where one project is read.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub windows: Option<Vec<crate::limits::LimitWindow>>,
         /// The numbers of the present period.
         pub quota: Numbers,
         /// When it was created.

@@ -29,6 +29,7 @@ pub fn view(project: store::projects::Project, unit: Unit, quota: Numbers) -> Re
         budget: project.budget.map(|budget| budget_view(&budget, unit)).transpose()?,
         soft_budget: project.soft_budget.map(soft_budget::view),
         limits: limits::view(&project.limits, unit)?,
+        windows: None,
         quota,
         name: project.name,
         created_at: project.created_at.into(),
