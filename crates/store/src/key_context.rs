@@ -1,5 +1,6 @@
 //! Everything the data plane must know of a key: who it belongs to, what it may do, which budgets apply.
 
+use domain::settings::OutageStep;
 use domain::{Amount, KeyId, ProjectId, TenantId, Unit};
 use sqlx::PgConnection;
 use time::OffsetDateTime;
@@ -37,6 +38,8 @@ pub struct KeyContext {
     pub expires_at: Option<OffsetDateTime>,
     /// The tenant has neither credit line nor overdraft, by its own wish.
     pub hard_stop: bool,
+    /// What the tenant wants while Redis is away.
+    pub outage: Vec<OutageStep>,
     /// Percent used at which the tenant is warned, ascending.
     pub thresholds: Vec<u32>,
     /// The key's budget in each period; none without one.
@@ -65,6 +68,7 @@ struct Row {
     expires_at: Option<OffsetDateTime>,
     hard_stop: bool,
     thresholds: serde_json::Value,
+    outage: serde_json::Value,
     key_budget: Option<i64>,
     project_budget: Option<i64>,
     key_budget_period: Option<String>,
@@ -83,6 +87,7 @@ pub async fn find(conn: &mut PgConnection, secret_hash: &[u8]) -> Result<Option<
                   k.safety_factor::text AS safety_factor, k.expires_at,
                   coalesce(t.settings ->> 'hard_stop' = 'true', false) AS "hard_stop!",
                   coalesce(t.settings -> 'thresholds', '[90, 100]'::jsonb) AS "thresholds!",
+                  coalesce(t.settings -> 'outage', '[{"mode": "allowance"}]'::jsonb) AS "outage!",
                   k.budget_amount AS "key_budget: i64", p.budget_amount AS "project_budget: i64",
                   k.budget_period AS key_budget_period, p.budget_period AS project_budget_period
            FROM api_keys k JOIN projects p ON p.id = k.project_id JOIN tenants t ON t.id = k.tenant_id
@@ -113,6 +118,8 @@ impl Row {
             hard_stop: self.hard_stop,
             thresholds: serde_json::from_value(self.thresholds)
                 .map_err(|why| Error::corrupt("tenants.settings.thresholds", why))?,
+            outage: serde_json::from_value(self.outage)
+                .map_err(|why| Error::corrupt("tenants.settings.outage", why))?,
             key_budget: budget("api_keys.budget_amount", self.key_budget)?,
             project_budget: budget("projects.budget_amount", self.project_budget)?,
             key_budget_period: self.key_budget_period,
