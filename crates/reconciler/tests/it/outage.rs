@@ -44,6 +44,8 @@ async fn what_runs_is_put_back_before_anything_is_frozen() {
     let quota = start(&world).await;
     let before = admit(&quota, &tenant, 700, 700).await;
     world.redis.kill().unwrap();
+    // This one may have reached Redis: its roll back is recorded.
+    assert!(matches!(quota.admit(ask(&tenant, 31, 31)).await, Err(Unavailable::Away(_))));
     // 10 % of 300.
     let during = admit(&quota, &tenant, 25, 10).await;
     assert!(quota.is_away());
@@ -155,6 +157,11 @@ async fn steps_follow_each_other_and_a_gateway_that_dies_leaves_a_trace() {
     outcomes::record(&world.store, &[tenant.row(id, Outcome::Final, 50)]).await.unwrap();
     assert_eq!(world.charged(id).await, (50, 1));
     world.redis.restart().unwrap();
+    testkit::wait::until_async("Redis", Duration::from_secs(5), || async {
+        Ok(world.ledger.ping().await.is_ok().then_some(()))
+    })
+    .await
+    .unwrap();
     world.open(&tenant).await;
     world.assert_books(&tenant).await;
 }
