@@ -130,6 +130,11 @@ impl From<store::Error> for Error {
                 Self::already_exists(field, format!("{field} is already in use"))
             }
             store::Error::Stale => changed_meanwhile(),
+            store::Error::OutOfRange => Self::field(
+                "amount",
+                "out_of_range",
+                "the sum would pass the largest amount, 9007199254740991 units (90071992.54740991 credits); give less",
+            ),
             store::Error::Unavailable(cause) => {
                 tracing::warn!(%cause, "database unavailable");
                 Self::unavailable("the database can't be reached at the moment; try again")

@@ -21,6 +21,12 @@ pub struct Query<T>(pub T);
 impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
     type Rejection = Error;
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self> {
+        // Postgres takes no text with a NUL in it.
+        let mut pairs =
+            parts.uri.query().unwrap_or_default().split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+        if let Some((name, _)) = pairs.find(|(_, value)| value.contains("%00")) {
+            return Err(Error::field(name, "invalid", "must not contain control characters"));
+        }
         let rejection = match axum::extract::Query::<T>::try_from_uri(&parts.uri) {
             Ok(query) => return Ok(Self(query.0)),
             Err(rejection) => rejection,

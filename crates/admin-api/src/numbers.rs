@@ -65,10 +65,11 @@ pub async fn of_scopes(
     let scopes: Vec<Scope> = presents.iter().map(|present| present.scope.clone()).collect();
     let live = in_redis(app, tenant.id, &scopes).await;
     let recorded = recorded(conn, &scopes).await?;
+    let has_written = store::upkeep::has_written(conn).await?;
     let (unit, now) = (unit(tenant)?, OffsetDateTime::now_utc());
     Ok(presents
         .into_iter()
-        .map(|present| merge(unit, now, &present, live.get(&present.scope), recorded.get(&present.scope)))
+        .map(|present| merge(unit, now, &present, live.get(&present.scope), recorded.get(&present.scope), has_written))
         .collect())
 }
 
@@ -92,7 +93,7 @@ pub async fn of_tenant_with(app: &App, tenant: &Tenant, recorded: &RecordedAll) 
     let present = scopes::tenant(tenant);
     let live = in_redis(app, tenant.id, std::slice::from_ref(&present.scope)).await;
     let (live, recorded) = (live.get(&present.scope), recorded.get(&present.scope));
-    Ok(merge(unit(tenant)?, OffsetDateTime::now_utc(), &present, live, recorded))
+    Ok(merge(unit(tenant)?, OffsetDateTime::now_utc(), &present, live, recorded, false))
 }
 
 /// What Redis says of the scopes that it knows; nothing while it is away.
@@ -135,18 +136,19 @@ async fn recorded(conn: &mut PgConnection, scopes: &[Scope]) -> Result<RecordedA
     Ok(with_refunds.collect())
 }
 
-/// Redis' numbers are one consistent reading; Postgres' totals replace them where they are newer, which is the case
-/// inside the transaction that changes them and while Redis is behind.
+/// Redis' numbers are one consistent reading: between a record and its confirm Postgres counts as spent what Redis still
+/// counts as frozen. Only the transaction that changes an account sees it as it will be: Postgres' totals.
 fn merge(
     unit: Unit,
     now: OffsetDateTime,
     present: &Present,
     live: Option<&domain::Numbers>,
     recorded: Option<&Recorded>,
+    has_written: bool,
 ) -> Numbers {
     let frozen = live.map(|live| live.frozen).unwrap_or_default();
     let numbers = match (live, recorded) {
-        (Some(live), Some(recorded)) if live.version >= recorded.snapshot.version => live.clone(),
+        (Some(live), Some(recorded)) if !has_written || live.version >= recorded.snapshot.version => live.clone(),
         (_, Some(recorded)) => domain::Numbers::of(&recorded.snapshot, frozen),
         (Some(live), None) => live.clone(),
         (None, None) => not_opened(present),

@@ -47,6 +47,7 @@ fn operations() -> OpenApiRouter<App> {
         .routes(guarded::<ManageServiceTokens>(routes!(service_tokens::list::handler)))
         .routes(guarded::<ManageServiceTokens>(routes!(service_tokens::create::handler)))
         .routes(guarded::<ManageServiceTokens>(routes!(service_tokens::delete::handler)))
+        .routes(guarded::<ManageServiceTokens>(routes!(service_tokens::rotate::handler)))
         // Tenants
         .routes(guarded::<ReadTenants>(routes!(tenants::list::handler)))
         .routes(guarded::<CreateTenants>(routes!(tenants::create::handler)))
@@ -81,6 +82,7 @@ fn operations() -> OpenApiRouter<App> {
         .routes(guarded::<WriteKeys>(routes!(keys::delete::handler)))
         .routes(guarded::<WriteKeys>(routes!(keys::disable::handler)))
         .routes(guarded::<WriteKeys>(routes!(keys::enable::handler)))
+        .routes(guarded::<WriteKeys>(routes!(keys::rotate::handler)))
         // Events
         .routes(guarded::<ReadEvents>(routes!(events::list::handler)))
         .routes(guarded::<ReadEvents>(routes!(events::types::handler)))

@@ -35,6 +35,13 @@ request! {
         pub limits: Option<serde_json::Value>,
     }
 
+    /// Gives a key or a service token another secret.
+    pub struct RotateSecret {
+        /// Seconds for which the present secret goes on working beside the new one, 0 to 2592000 (30 days); a day unless said
+        /// otherwise. With 0 it ends at once.
+        pub grace_s: Option<u32>,
+    }
+
     /// Changes a key. Absent fields stay; null clears where a field may be empty.
     pub struct ChangeKey {
         /// What it is for.

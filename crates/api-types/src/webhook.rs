@@ -129,9 +129,9 @@ reply! {
 
     /// Another secret, in this reply only.
     pub struct RotatedSecret {
-        /// The secret that signs from now on.
+        /// The secret from now on.
         pub secret: String,
-        /// Until then the old one signs too.
+        /// Until then the old one is good too.
         pub old_valid_until: Timestamp,
     }
 

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 pub struct FieldError {
     /// The path of the field, such as `settings.overdraft.percent`.
     pub field: String,
-    /// `unknown`, `invalid`, `out_of_range` or `conflict`.
+    /// `unknown`, `invalid`, `not_a_string`, `out_of_range` or `conflict`.
     pub code: &'static str,
     /// For people.
     pub message: String,

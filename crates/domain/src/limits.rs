@@ -160,6 +160,10 @@ impl Limits {
             in_flight: count(&mut reader, "in_flight"),
             max_per_request: amount(&mut reader, "max_per_request", unit, true),
         };
+        if reader.raw("max_per_request").is_some_and(Value::is_number) {
+            let message = "must be a decimal in a string, such as \"0.50\": a JSON number may lose digits";
+            reader.refuse("max_per_request", "not_a_string", message);
+        }
         reader.finish(limits)
     }
 

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use domain::api_key::SecretKey;
 use quota::Quota;
 use store::Store;
+use store::seal::Sealer;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -23,8 +24,12 @@ pub struct App {
     pub trusted_proxies: Ranges,
     /// Hashes keys.
     pub secret: SecretKey,
-    /// Postgres, for readiness.
+    /// Postgres, for readiness and calls with an `Idempotency-Key`.
     pub store: Store,
+    /// Seals replies that are kept.
+    pub sealer: Sealer,
+    /// This gateway's name, unique for each start.
+    pub gateway_id: String,
     /// Freezes.
     pub quota: Quota,
     /// Keys in memory.

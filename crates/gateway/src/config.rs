@@ -1,6 +1,7 @@
 //! Command-line flags, each with an environment variable.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Parser;
@@ -12,6 +13,12 @@ pub struct Config {
     /// Address for callers: `/v1/...`, `/healthz`, `/readyz`.
     #[arg(long, env = "TOLLGATE_LISTEN", default_value = "0.0.0.0:8080")]
     pub listen: SocketAddr,
+    /// A certificate chain in PEM form: callers speak TLS from then on. A replaced file is taken up within seconds.
+    #[arg(long, env = "TOLLGATE_TLS_CERTIFICATE", requires = "tls_key")]
+    pub tls_certificate: Option<PathBuf>,
+    /// The certificate's private key in PEM form.
+    #[arg(long, env = "TOLLGATE_TLS_KEY", requires = "tls_certificate")]
+    pub tls_key: Option<PathBuf>,
     /// Address for Prometheus: `/metrics`.
     #[arg(long, env = "TOLLGATE_METRICS_LISTEN", default_value = "127.0.0.1:9080")]
     pub metrics_listen: SocketAddr,
@@ -78,6 +85,9 @@ pub struct Config {
     /// Seconds that the targets of an upstream without funds are tried last.
     #[arg(long, env = "TOLLGATE_PARK_S", default_value = "300", value_parser = seconds)]
     pub park_s: Duration,
+    /// Whether a caller's `Idempotency-Key` makes a retry safe; `false`: the header is ignored.
+    #[arg(long, env = "TOLLGATE_IDEMPOTENCY_KEYS", default_value_t = true, action = clap::ArgAction::Set)]
+    pub idempotency_keys: bool,
     /// What is logged, such as `info` or `tollgate_gateway=debug`.
     #[arg(long, env = "TOLLGATE_LOG", default_value = "info")]
     pub log: String,
@@ -126,6 +136,7 @@ mod tests {
             ["--drain-s", "1.5"],
             ["--connections", "0"],
             ["--gateway-id", "a b"],
+            ["--tls-certificate", "chain.pem"],
             ["--listen", "nowhere"],
         ] {
             assert!(Config::try_parse_from(NEEDED.into_iter().chain(wrong)).is_err(), "{wrong:?}");

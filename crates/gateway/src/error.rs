@@ -86,6 +86,7 @@ pub struct ApiError {
     retry_after: Option<Duration>,
     should_retry: Option<bool>,
     detail: Option<Box<Detail>>,
+    first: Option<(RequestId, String)>,
 }
 
 impl ApiError {
@@ -106,6 +107,7 @@ impl ApiError {
             retry_after: None,
             should_retry: None,
             detail: None,
+            first: None,
         }
     }
 
@@ -260,6 +262,53 @@ impl ApiError {
         error
     }
 
+    /// A header can't be used.
+    #[must_use]
+    pub fn bad_header(name: &str, why: &str) -> Self {
+        let message = format!("The header {name} {why}.");
+        let mut error = Self::new(
+            StatusCode::BAD_REQUEST,
+            "invalid_header",
+            Kind::InvalidRequest,
+            message,
+            "Correct the named header.",
+        );
+        error.param = Some(name.to_owned());
+        error
+    }
+
+    /// The same call is still running.
+    #[must_use]
+    pub fn idempotency_running() -> Self {
+        let message = "The first call with this Idempotency-Key is still running.";
+        let remedy = "Send the request again after Retry-After.";
+        Self::new(StatusCode::CONFLICT, "idempotency_in_progress", Kind::InvalidRequest, message, remedy)
+            .with_retry(Some(SHORTLY), true)
+    }
+
+    /// The key was used for another call.
+    #[must_use]
+    pub fn idempotency_mismatch() -> Self {
+        let message = "This Idempotency-Key was used for another route or another body.";
+        let remedy = "Use a new Idempotency-Key for each call, and the same one only to repeat it unchanged.";
+        Self::new(StatusCode::CONFLICT, "idempotency_mismatch", Kind::InvalidRequest, message, remedy)
+            .with_retry(None, false)
+    }
+
+    /// The call is over, and its reply was streamed or too large to be kept.
+    #[must_use]
+    pub fn already_done(first: RequestId, charge: Amount, unit: Unit) -> Self {
+        let message = format!(
+            "The first call with this Idempotency-Key is over: request {first}, charged {}.",
+            charge.format(unit)
+        );
+        let remedy = "Its reply was not kept. Use a new Idempotency-Key to make the call again.";
+        let mut error = Self::new(StatusCode::CONFLICT, "already_done", Kind::InvalidRequest, message, remedy)
+            .with_retry(None, false);
+        error.first = Some((first, charge.format(unit)));
+        error
+    }
+
     /// Redis or Postgres can't decide now.
     #[must_use]
     pub fn ledger_unavailable() -> Self {
@@ -368,11 +417,16 @@ impl ApiError {
     fn tollgate(&self) -> Value {
         let detail = self.detail.as_deref().cloned().unwrap_or_default();
         let amount = |amount: Option<Amount>| amount.map(|amount| amount.format(detail.unit));
-        json!({
+        let mut tollgate = json!({
             "level": detail.level, "limit": detail.limit, "total": amount(detail.total), "used": amount(detail.used),
             "frozen": amount(detail.frozen), "remaining": amount(detail.remaining), "resets_at": detail.resets_at,
             "remedy": self.remedy,
-        })
+        });
+        if let Some((request_id, charge)) = &self.first {
+            tollgate["request_id"] = json!(request_id);
+            tollgate["charge"] = json!(charge);
+        }
+        tollgate
     }
 
     /// The body in the Anthropic dialect.

@@ -101,7 +101,8 @@ impl Health {
             Sign::Failed => self.failed(known.targets.entry(target.id).or_default(), target, now),
             Sign::OutOfFunds => {
                 let since = known.parked.insert(target.upstream.id, now + self.config.park);
-                metrics::gauge!("tollgate_gateway_upstream_parked", "upstream" => target.upstream.id.to_string()).set(1.0);
+                metrics::gauge!("tollgate_gateway_upstream_parked", "upstream" => target.upstream.id.to_string())
+                    .set(1.0);
                 metrics::counter!("tollgate_gateway_upstream_parkings_total").increment(1);
                 tracing::error!(
                     upstream = %target.upstream.id, base_url = target.upstream.base_url, again = since.is_some(),

@@ -24,6 +24,7 @@ pub mod router;
 pub mod routes;
 pub mod serve;
 pub mod server;
+pub mod tls;
 pub mod tokens;
 pub mod upstream;
 pub mod wire;

@@ -13,11 +13,14 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
+
+use crate::tls::Tls;
 
 /// Pause after a failed accept (no file descriptors left): the loop must neither spin nor end.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -33,10 +36,18 @@ pub struct Bounds {
     pub header_bytes: usize,
 }
 
+/// Where callers come in.
+pub struct Listener {
+    /// The socket.
+    pub tcp: TcpListener,
+    /// Set where they speak TLS.
+    pub tls: Option<Arc<Tls>>,
+}
+
 /// Accepts connections and serves them until `stop`; then tells each connection to end after its running requests.
 /// Returns at once after `stop`; `connections` counts those still open.
 pub async fn serve(
-    listener: TcpListener,
+    listener: Listener,
     router: Router,
     bounds: Bounds,
     stop: CancellationToken,
@@ -47,13 +58,26 @@ pub async fn serve(
     loop {
         let accepted = tokio::select! {
             () = stop.cancelled() => return,
-            accepted = accept(&listener, &permits) => accepted,
+            accepted = accept(&listener.tcp, &permits) => accepted,
         };
         let Some((stream, address, permit)) = accepted else { continue };
         let (builder, router, stop) = (Arc::clone(&builder), router.clone(), stop.clone());
+        let acceptor = listener.tls.as_ref().map(|tls| tls.acceptor());
         connections.spawn(async move {
             metrics::gauge!("tollgate_gateway_connections").increment(1);
-            connection(&builder, stream, address, router, bounds.header_timeout, stop).await;
+            // Without it, the small writes of a stream on a kept connection wait for the client's delayed acknowledgement.
+            if let Err(error) = stream.set_nodelay(true) {
+                tracing::debug!(%error, "TCP_NODELAY refused");
+            }
+            let within = bounds.header_timeout;
+            match acceptor {
+                None => connection(&builder, stream, address, router, within, stop).await,
+                Some(acceptor) => match tokio::time::timeout(within, acceptor.accept(stream)).await {
+                    Ok(Ok(stream)) => connection(&builder, stream, address, router, within, stop).await,
+                    Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
+                    Err(_) => tracing::debug!("a TLS handshake took too long"),
+                },
+            }
             metrics::gauge!("tollgate_gateway_connections").decrement(1);
             drop(permit);
         });
@@ -92,18 +116,14 @@ fn builder(bounds: Bounds) -> Builder<TokioExecutor> {
     builder
 }
 
-async fn connection(
+async fn connection<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     builder: &Builder<TokioExecutor>,
-    stream: TcpStream,
+    stream: S,
     address: SocketAddr,
     router: Router,
     first_request_within: Duration,
     stop: CancellationToken,
 ) {
-    // Without it, the small writes of a stream on a kept connection wait for the client's delayed acknowledgement.
-    if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "TCP_NODELAY refused");
-    }
     let begun = Arc::new(AtomicBool::new(false));
     let service = {
         let begun = Arc::clone(&begun);

@@ -21,6 +21,7 @@ use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::health::{Health, HealthConfig};
 use crate::keys::KeyCache;
+use crate::tls::Tls;
 use crate::{changes, router, serve};
 
 /// Once streams were told to end, they get this long to say goodbye.
@@ -71,9 +72,14 @@ impl Server {
         database.max_connections = config.database_connections;
         let store = Store::connect_waiting(&database).await.context("DATABASE_URL: can't connect to PostgreSQL")?;
         let quota = Quota::start(quota, store.clone()).await.context("REDIS_URL: can't start the ledger")?;
+        let sealer = Sealer::new(&secret);
         let keys = Arc::new(KeyCache::new(store.clone(), config.cache_s));
-        let catalog = Arc::new(Catalog::new(store.clone(), Sealer::new(&secret)));
+        let catalog = Arc::new(Catalog::new(store.clone(), sealer.clone()));
         catalog.refresh().await.context("DATABASE_URL: can't read the catalog; has `tollgate migrate` run?")?;
+        let tls = match (&config.tls_certificate, &config.tls_key) {
+            (Some(certificate), Some(key)) => Some(Arc::new(Tls::read(certificate, key)?)),
+            _ => None,
+        };
         let listener = TcpListener::bind(config.listen)
             .await
             .with_context(|| format!("TOLLGATE_LISTEN: can't listen on {}", config.listen))?;
@@ -81,21 +87,23 @@ impl Server {
         let (tasks, stop_tasks, changed) = (TaskTracker::new(), CancellationToken::new(), Arc::new(Notify::new()));
         tasks.spawn(changes::listen(store.clone(), Arc::clone(&keys), Arc::clone(&changed), stop_tasks.clone()));
         tasks.spawn(changes::refresh(Arc::clone(&catalog), changed, config.cache_s, stop_tasks.clone()));
+        if let Some(tls) = &tls {
+            tasks.spawn(Arc::clone(tls).follow(stop_tasks.clone()));
+        }
         let bounds = serve::Bounds {
             connections: config.connections,
             header_timeout: config.header_timeout_s,
             header_bytes: config.header_bytes,
         };
-        let health = Health::new(HealthConfig {
-            eject_after: config.eject_after,
-            pause: config.eject_s,
-            park: config.park_s,
-        });
+        let health =
+            Health::new(HealthConfig { eject_after: config.eject_after, pause: config.eject_s, park: config.park_s });
         let app = Arc::new(App {
             config,
             trusted_proxies,
             secret,
             store,
+            sealer,
+            gateway_id,
             quota,
             keys,
             catalog,
@@ -106,13 +114,13 @@ impl Server {
         });
         let (stop_accepting, connections) = (CancellationToken::new(), TaskTracker::new());
         tasks.spawn(serve::serve(
-            listener,
+            serve::Listener { tcp: listener, tls },
             router::router(Arc::clone(&app)),
             bounds,
             stop_accepting.clone(),
             connections.clone(),
         ));
-        tracing::info!(%address, gateway_id, "the gateway listens");
+        tracing::info!(%address, gateway_id = app.gateway_id, "the gateway listens");
         Ok(Self { app, address, stop_accepting, stop_tasks, connections, tasks })
     }
 

@@ -7,8 +7,8 @@ use parking_lot::RwLock;
 use redis::aio::{ConnectionManager, ConnectionManagerConfig};
 use tracing::warn;
 
-use crate::breaker::Breaker;
 use crate::LedgerError;
+use crate::breaker::Breaker;
 use crate::reply::Reply;
 use crate::scripts::{self, Script};
 

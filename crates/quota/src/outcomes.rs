@@ -40,11 +40,7 @@ pub async fn record(store: &Store, rows: &[OutcomeRow]) -> Result<Recorded, stor
 ///
 /// # Errors
 /// As [`record`].
-pub async fn record_opened(
-    store: &Store,
-    rows: &[OutcomeRow],
-    opened: &[RequestId],
-) -> Result<Recorded, store::Error> {
+pub async fn record_opened(store: &Store, rows: &[OutcomeRow], opened: &[RequestId]) -> Result<Recorded, store::Error> {
     let mut connection = store.acquire().await?;
     let mut transaction = store::begin(&mut connection).await?;
     let recorded = store::record::record(&mut transaction, rows).await?;

@@ -78,8 +78,11 @@ async fn see_through(shared: &Arc<Shared>, jobs: Vec<Job>) {
     let rows: Vec<OutcomeRow> = jobs.iter().map(|job| job.row.clone()).collect();
     let entries: Vec<_> = jobs.iter().filter_map(|job| job.live.as_ref()?.entry(&shared.config.gateway_id)).collect();
     // The difference is available at once; the record may take its time. A lost settle is carried by the beats.
-    let opened: Vec<_> =
-        jobs.iter().filter_map(|job| job.live.as_ref().filter(|live| live.is_opened)).map(|live| live.request_id).collect();
+    let opened: Vec<_> = jobs
+        .iter()
+        .filter_map(|job| job.live.as_ref().filter(|live| live.is_opened))
+        .map(|live| live.request_id)
+        .collect();
     let record = record_until_done(shared, &rows, &opened);
     let (_, recorded) = tokio::join!(outcomes::settle(&shared.ledger, &entries), record);
     for job in &jobs {

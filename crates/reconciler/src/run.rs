@@ -124,6 +124,10 @@ async fn upkeep(store: &Store) -> anyhow::Result<()> {
     let mut connection = store.acquire().await?;
     store::upkeep::ensure_partitions(&mut connection, 4).await?;
     store::beats::forget_old(&mut connection).await?;
+    store::idempotency::remove_old(&mut connection).await?;
+    store::idempotent_calls::remove_old(&mut connection).await?;
+    store::keys::remove_retired_secrets(&mut connection).await?;
+    store::service_tokens::remove_retired_secrets(&mut connection).await?;
     Ok(())
 }
 

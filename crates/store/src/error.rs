@@ -12,6 +12,9 @@ pub enum Error {
         /// The constraint's name in Postgres.
         field: String,
     },
+    /// A sum would pass the bounds of an amount.
+    #[error("a sum beyond the bounds of an amount")]
+    OutOfRange,
     /// The row was changed since it was read.
     #[error("changed meanwhile")]
     Stale,
@@ -54,6 +57,10 @@ impl From<sqlx::Error> for Error {
             sqlx::Error::Database(cause) => {
                 if cause.is_unique_violation() {
                     return Self::AlreadyExists { field: cause.constraint().unwrap_or("value").to_owned() };
+                }
+                // The check of the domain `amount`; 22003 is a number beyond its type.
+                if cause.constraint() == Some("amount_check") || cause.code().as_deref() == Some("22003") {
+                    return Self::OutOfRange;
                 }
                 // 40: serialization or deadlock; 53: resources; 55: lock timeout; 57: cancelled or shutting down; 08: connection; 25P03: idle.
                 let code = cause.code().unwrap_or_default();

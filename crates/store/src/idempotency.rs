@@ -83,3 +83,12 @@ pub async fn complete(conn: &mut PgConnection, call: Call<'_>, status: u16, repl
     .await?;
     Ok(())
 }
+
+/// Removes keys of over 30 days, with their replies. Returns how many.
+///
+/// # Errors
+/// Those of Postgres.
+pub async fn remove_old(conn: &mut PgConnection) -> Result<u64, Error> {
+    let done = sqlx::query!("DELETE FROM idempotency_keys WHERE created_at < now() - interval '30 days'");
+    Ok(done.execute(conn).await?.rows_affected())
+}

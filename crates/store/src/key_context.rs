@@ -34,7 +34,7 @@ pub struct KeyContext {
     pub ip_ranges: Option<Vec<String>>,
     /// The key's own safety factor on estimates, a decimal with 4 places.
     pub safety_factor: Option<String>,
-    /// After this instant the key is invalid.
+    /// After this instant the key, or this secret of it, is invalid.
     pub expires_at: Option<OffsetDateTime>,
     /// The tenant has neither credit line nor overdraft, by its own wish.
     pub hard_stop: bool,
@@ -84,14 +84,16 @@ pub async fn find(conn: &mut PgConnection, secret_hash: &[u8]) -> Result<Option<
         Row,
         r#"SELECT k.id, k.project_id, k.tenant_id, k.status AS key_status, p.status AS project_status,
                   t.status AS tenant_status, t.unit, t.time_zone, t.multiplier::text AS "multiplier!", k.models, k.ip_ranges,
-                  k.safety_factor::text AS safety_factor, k.expires_at,
+                  k.safety_factor::text AS safety_factor, least(k.expires_at, r.valid_until) AS expires_at,
                   coalesce(t.settings ->> 'hard_stop' = 'true', false) AS "hard_stop!",
                   coalesce(t.settings -> 'thresholds', '[90, 100]'::jsonb) AS "thresholds!",
                   coalesce(t.settings -> 'outage', '[{"mode": "allowance"}]'::jsonb) AS "outage!",
                   k.budget_amount AS "key_budget: i64", p.budget_amount AS "project_budget: i64",
                   k.budget_period AS key_budget_period, p.budget_period AS project_budget_period
            FROM api_keys k JOIN projects p ON p.id = k.project_id JOIN tenants t ON t.id = k.tenant_id
-           WHERE k.secret_hash = $1"#,
+                LEFT JOIN retired_key_secrets r ON r.secret_hash = $1 AND r.key_id = k.id
+           WHERE k.secret_hash = $1
+              OR k.id = (SELECT key_id FROM retired_key_secrets WHERE secret_hash = $1 AND valid_until > now())"#,
         secret_hash
     )
     .fetch_optional(conn)

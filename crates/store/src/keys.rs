@@ -230,3 +230,43 @@ pub async fn set_status(conn: &mut PgConnection, id: KeyId, status: &str) -> Res
     .await?;
     Ok(())
 }
+
+/// Gives the key another secret. The present one works until `old_valid_until`; where that is now, it ends at once.
+///
+/// # Errors
+/// `NotFound` where the key is deleted.
+pub async fn rotate(
+    conn: &mut PgConnection,
+    id: KeyId,
+    secret_hash: &[u8],
+    prefix: &str,
+    old_valid_until: OffsetDateTime,
+) -> Result<(), Error> {
+    sqlx::query!(
+        "INSERT INTO retired_key_secrets (secret_hash, key_id, valid_until)
+         SELECT secret_hash, id, $2 FROM api_keys WHERE id = $1 AND $2::timestamptz > now()",
+        id.uuid(),
+        old_valid_until,
+    )
+    .execute(&mut *conn)
+    .await?;
+    sqlx::query_scalar!(
+        "UPDATE api_keys SET secret_hash = $2, prefix = $3, updated_at = now(), version = version + 1
+         WHERE id = $1 AND status <> 'deleted' RETURNING id",
+        id.uuid(),
+        secret_hash,
+        prefix,
+    )
+    .fetch_one(conn)
+    .await?;
+    Ok(())
+}
+
+/// Forgets secrets whose grace has ended. Returns how many.
+///
+/// # Errors
+/// Those of Postgres.
+pub async fn remove_retired_secrets(conn: &mut PgConnection) -> Result<u64, Error> {
+    let done = sqlx::query!("DELETE FROM retired_key_secrets WHERE valid_until < now()").execute(conn).await?;
+    Ok(done.rows_affected())
+}

@@ -14,6 +14,7 @@ pub mod changes;
 pub mod error;
 pub mod grants;
 pub mod idempotency;
+pub mod idempotent_calls;
 mod instant;
 pub mod key_context;
 pub mod keys;

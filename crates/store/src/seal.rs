@@ -36,8 +36,16 @@ impl Sealer {
     /// # Errors
     /// `Corrupt` where the cipher refuses (a secret of gigabytes).
     pub fn seal(&self, owner: &str, secret: &str) -> Result<Vec<u8>, Error> {
+        self.seal_bytes(owner, secret.as_bytes())
+    }
+
+    /// Seals bytes for `owner`.
+    ///
+    /// # Errors
+    /// As [`Self::seal`].
+    pub fn seal_bytes(&self, owner: &str, secret: &[u8]) -> Result<Vec<u8>, Error> {
         let nonce = Aes256Gcm::generate_nonce(&mut OsRng);
-        let payload = Payload { msg: secret.as_bytes(), aad: owner.as_bytes() };
+        let payload = Payload { msg: secret, aad: owner.as_bytes() };
         let sealed = self.cipher.encrypt(&nonce, payload).map_err(|why| Error::corrupt("sealed value", why))?;
         Ok([&[VERSION], nonce.as_slice(), &sealed].concat())
     }
@@ -47,6 +55,14 @@ impl Sealer {
     /// # Errors
     /// `Corrupt` where it was sealed under another key, for another owner, by a later version, or altered.
     pub fn open(&self, owner: &str, sealed: &[u8]) -> Result<String, Error> {
+        String::from_utf8(self.open_bytes(owner, sealed)?).map_err(|_| Error::corrupt("sealed value", "not text"))
+    }
+
+    /// Opens bytes that were sealed for `owner`.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_bytes(&self, owner: &str, sealed: &[u8]) -> Result<Vec<u8>, Error> {
         let corrupt = |why: &str| Error::corrupt("sealed value", why);
         let (version, rest) = sealed.split_first().ok_or_else(|| corrupt("empty"))?;
         if *version != VERSION {
@@ -55,8 +71,7 @@ impl Sealer {
         let (nonce, sealed) = rest.split_at_checked(NONCE_BYTES).ok_or_else(|| corrupt("too short"))?;
         let payload = Payload { msg: sealed, aad: owner.as_bytes() };
         let opened = self.cipher.decrypt(Nonce::from_slice(nonce), payload);
-        let opened = opened.map_err(|_| corrupt("sealed under another key or altered"))?;
-        String::from_utf8(opened).map_err(|_| corrupt("not text"))
+        opened.map_err(|_| corrupt("sealed under another key or altered"))
     }
 }
 

@@ -104,7 +104,9 @@ pub async fn by_secret_hash(conn: &mut PgConnection, secret_hash: &[u8]) -> Resu
     let row = sqlx::query_as!(
         Row,
         "SELECT id, name, prefix, scopes, tenant_ids, expires_at, last_used_at, created_at FROM service_tokens
-         WHERE secret_hash = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())",
+         WHERE (secret_hash = $1 OR id = (SELECT token_id FROM retired_service_token_secrets
+                                          WHERE secret_hash = $1 AND valid_until > now()))
+           AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())",
         secret_hash,
     )
     .fetch_one(conn)
@@ -159,4 +161,45 @@ pub async fn revoke(conn: &mut PgConnection, id: ServiceTokenId) -> Result<(), E
     .fetch_one(conn)
     .await?;
     Ok(())
+}
+
+/// Gives the token another secret. The present one works until `old_valid_until`; where that is now, it ends at once.
+///
+/// # Errors
+/// `NotFound` where there is none that lives.
+pub async fn rotate(
+    conn: &mut PgConnection,
+    id: ServiceTokenId,
+    secret_hash: &[u8],
+    prefix: &str,
+    old_valid_until: OffsetDateTime,
+) -> Result<ServiceToken, Error> {
+    sqlx::query!(
+        "INSERT INTO retired_service_token_secrets (secret_hash, token_id, valid_until)
+         SELECT secret_hash, id, $2 FROM service_tokens WHERE id = $1 AND $2::timestamptz > now()",
+        id.uuid(),
+        old_valid_until,
+    )
+    .execute(&mut *conn)
+    .await?;
+    let row = sqlx::query_as!(
+        Row,
+        "UPDATE service_tokens SET secret_hash = $2, prefix = $3 WHERE id = $1 AND revoked_at IS NULL
+         RETURNING id, name, prefix, scopes, tenant_ids, expires_at, last_used_at, created_at",
+        id.uuid(),
+        secret_hash,
+        prefix,
+    )
+    .fetch_one(conn)
+    .await?;
+    Ok(row.into())
+}
+
+/// Forgets secrets whose grace has ended. Returns how many.
+///
+/// # Errors
+/// Those of Postgres.
+pub async fn remove_retired_secrets(conn: &mut PgConnection) -> Result<u64, Error> {
+    let done = sqlx::query!("DELETE FROM retired_service_token_secrets WHERE valid_until < now()");
+    Ok(done.execute(conn).await?.rows_affected())
 }

@@ -22,3 +22,13 @@ pub async fn try_lead(conn: &mut PgConnection) -> Result<bool, Error> {
         sqlx::query_scalar!("SELECT pg_try_advisory_lock(hashtext('tollgate.reconciler'))").fetch_one(conn).await?;
     Ok(held.unwrap_or_default())
 }
+
+/// Has this transaction written anything?
+///
+/// # Errors
+/// What Postgres refused.
+pub async fn has_written(conn: &mut PgConnection) -> Result<bool, Error> {
+    let written =
+        sqlx::query_scalar!("SELECT pg_current_xact_id_if_assigned() IS NOT NULL AS written").fetch_one(conn).await?;
+    Ok(written.unwrap_or_default())
+}

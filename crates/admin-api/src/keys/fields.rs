@@ -1,13 +1,34 @@
 //! Fields of a key that creation and change read alike.
 
+use api_types::key::RotateSecret;
 use api_types::{Factor, Timestamp};
 use ipnet::IpNet;
-use time::OffsetDateTime;
+use time::{Duration, OffsetDateTime};
 
 use crate::auth::Call;
 use crate::auth::policy::WriteKeys;
 use crate::error::Result;
 use crate::validate::Fields;
+
+/// The longest time that two secrets work side by side: 30 days.
+const GRACE_MAX_S: u32 = 30 * 86_400;
+
+/// When the old secret ends: after a day, unless said otherwise.
+///
+/// # Errors
+/// 422.
+pub fn end_of_grace(body: &RotateSecret) -> Result<OffsetDateTime> {
+    let mut fields = Fields::new();
+    let grace_s = body.grace_s.unwrap_or(86_400);
+    fields.check(
+        grace_s <= GRACE_MAX_S,
+        "grace_s",
+        "out_of_range",
+        "must be at most 2592000 seconds, which is 30 days",
+    );
+    fields.done()?;
+    Ok(OffsetDateTime::now_utc() + Duration::seconds(i64::from(grace_s)))
+}
 
 /// Its own safety factor, from 1 to 10.
 pub fn safety_factor(fields: &mut Fields, factor: &Factor) -> String {

@@ -8,6 +8,7 @@ pub mod enable;
 pub mod fields;
 pub mod list;
 pub mod read;
+pub mod rotate;
 pub mod status;
 
 use api_types::key::Key;

@@ -13,6 +13,9 @@ use crate::numbers::unit;
 use crate::reply::Reply;
 use crate::requests::view;
 
+/// What a recorded request can have come to.
+const OUTCOMES: [&str; 3] = ["final", "expired", "rolled_back"];
+
 /// Which requests.
 #[derive(Debug, serde::Deserialize, utoipa::IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -51,6 +54,9 @@ pub async fn handler(mut call: Call<ReadUsage>, Query(ask): Query<Ask>) -> Resul
     let limit = list::limit(ask.limit)?;
     if ask.sort.as_deref().is_some_and(|sort| sort != "-created_at") {
         return Err(Error::field("sort", "invalid", "requests are listed newest first: -created_at"));
+    }
+    if ask.outcome.as_deref().is_some_and(|outcome| !OUTCOMES.contains(&outcome)) {
+        return Err(Error::field("outcome", "invalid", "must be final, expired or rolled_back"));
     }
     let after = ask.cursor.as_deref().map(list::read_id).transpose()?.map(RequestId::from_uuid);
     let filter = filter(&mut call, ask).await?;

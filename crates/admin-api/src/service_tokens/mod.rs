@@ -3,6 +3,7 @@
 pub mod create;
 pub mod delete;
 pub mod list;
+pub mod rotate;
 
 use api_types::service_token::ServiceToken;
 

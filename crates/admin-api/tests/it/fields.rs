@@ -41,6 +41,38 @@ async fn each_field_says_what_is_wrong() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn sums_end_at_the_largest_amount() {
+    let world = World::start().await;
+    let who = &world.system;
+    let tenant = world.tenant("a", "1").await.id();
+    let largest = json!({"kind": "gift", "amount": "90071992.54740991"});
+    let grants = format!("/tenants/{tenant}/grants");
+    world.post(&grants, who, largest).await.refused_field("amount", "out_of_range");
+    world.post(&grants, who, json!({"kind": "gift", "amount": "90071991.54740991"})).await.expect(201);
+    let change = json!({"delta": "0.00000001", "reason": "test"});
+    world.post(&format!("/tenants/{tenant}/quota-changes"), who, change).await.expect(422);
+    let quota = world.get(&format!("/tenants/{tenant}/quota"), who).await.expect(200).body;
+    assert_eq!(quota["total"], "90071992.54740991");
+    let limits = json!({"settings": {"limits": {"max_per_request": 5}}});
+    let path = format!("/tenants/{tenant}");
+    world.patch(&path, who, "*", limits).await.refused_field("settings.limits.max_per_request", "not_a_string");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn query_parameters_are_read_with_care() {
+    let world = World::start().await;
+    for (path, field) in [
+        ("/tenants?q=a%00b", "q"),
+        ("/tenants?external_id=%00", "external_id"),
+        ("/requests?model=%00", "model"),
+        ("/requests?outcome=lost", "outcome"),
+    ] {
+        world.get(path, &world.system).await.refused_field(field, "invalid");
+    }
+    world.get("/requests?outcome=rolled_back", &world.system).await.expect(200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn everything_wrong_is_said_at_once() {
     let world = World::start().await;
     let body = json!({"name": "", "time_zone": "x", "plan": {"amount": "-1"}});

@@ -14,6 +14,7 @@ mod matrix;
 mod people;
 mod process;
 mod quota_changes;
+mod rotation;
 mod samples;
 mod tenants;
 mod webhooks;

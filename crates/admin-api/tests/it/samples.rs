@@ -134,6 +134,7 @@ pub fn body(operation: &str, sample: &Sample) -> Option<Value> {
         "create_upstream" => bodies::upstream(&name),
         "change_upstream" => json!({"read_timeout_ms": 1000}),
         "create_webhook" => json!({"url": "https://example.com/hook", "event_types": ["quota.low"]}),
+        "rotate_key" | "rotate_service_token" => json!({"grace_s": 60}),
         "rotate_webhook_secret" | "test_webhook" | "enable_webhook" => json!({}),
         "change_webhook" => json!({"description": "changed"}),
         "redeliver_webhook" => json!({"from": "2020-01-01T00:00:00Z"}),

@@ -13,7 +13,7 @@ use quota::{Freeze, Numbers};
 use crate::catalog::Target;
 use crate::error::{ApiError, set};
 use crate::life::estimate::Plan;
-use crate::life::{Call, Reply};
+use crate::life::{Call, Reply, once};
 use crate::rates;
 
 /// An admitted request and everything to be recorded of it.
@@ -118,6 +118,7 @@ impl Books {
         let (status, code) =
             error.as_ref().map_or((499, None), |error| (error.status.as_u16(), Some(error.code.to_string())));
         metrics::counter!("tollgate_gateway_roll_backs_total", "reason" => ended).increment(1);
+        once::let_go(&self.call);
         self.close(Outcome::RolledBack, Amount::ZERO, Usage::default(), false, ended, status, code);
         if let Some(error) = error {
             let _ = reply.send(error.to_response(&context));
@@ -225,8 +226,14 @@ fn is_on_overdraft(numbers: &Numbers) -> bool {
         .is_some_and(|total| numbers.used.saturating_add(numbers.frozen) > total.saturating_add(numbers.credit_limit))
 }
 
-/// A request that was not admitted: its reply and its log line.
+/// A request that was not admitted: a retry is a new one.
 pub fn refused(call: &Call, error: &ApiError, reply: Reply) {
+    once::let_go(call);
+    turned_away(call, error, reply);
+}
+
+/// The reply and the log line of a request that was not admitted.
+pub fn turned_away(call: &Call, error: &ApiError, reply: Reply) {
     let (of, context) = (&call.caller.context, &call.context);
     tracing::info!(
         request_id = %context.id, client_request_id = context.client_id, tenant = %of.tenant_id, project = %of.project_id, key = %of.key_id,

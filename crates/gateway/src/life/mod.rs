@@ -6,6 +6,7 @@ pub mod account;
 pub mod admit;
 pub mod estimate;
 pub mod guard;
+pub mod once;
 pub mod relay;
 pub mod send;
 pub mod whole;
@@ -25,6 +26,7 @@ use crate::keys::Caller;
 use crate::request_context::{LoggedAtEnd, RequestContext};
 
 use account::Books;
+use once::{Begun, Once};
 use send::{SendEnd, Served};
 
 /// A request whose body is here and whose caller is known.
@@ -43,6 +45,8 @@ pub struct Call {
     pub body: Bytes,
     /// What it asks for.
     pub asked: Asked,
+    /// The claim on its `Idempotency-Key`, where it has one.
+    pub once: Option<Once>,
 }
 
 /// The way back to the client; closed when the client has left.
@@ -64,6 +68,11 @@ pub async fn start(call: Call) -> Response {
 
 async fn run(call: Call, mut reply: Reply) {
     let call = Arc::new(call);
+    match once::begin(&call).await {
+        Ok(Begun::Run) => {}
+        Ok(Begun::Replay(first)) => return once::replay(&call, *first, reply),
+        Err(error) => return account::turned_away(&call, &error, reply),
+    }
     let plan = match estimate::plan(&call).await {
         Ok(plan) => plan,
         Err(error) => return account::refused(&call, &error, reply),
@@ -75,7 +84,7 @@ async fn run(call: Call, mut reply: Reply) {
     let mut books = Books::new(Arc::clone(&call), plan, freeze);
     match send::send(&call, &mut books, &mut reply).await {
         Ok(Served::Stream(first)) => relay::relay(books, first, reply).await,
-        Ok(Served::Whole(answer)) => whole::finish(books, answer, reply),
+        Ok(Served::Whole(answer)) => whole::finish(books, answer, reply).await,
         Err(SendEnd::ClientLeft) => books.roll_back("client_left", None, reply),
         Err(SendEnd::Failed(error)) => books.roll_back("upstream_failed", Some(error), reply),
     }

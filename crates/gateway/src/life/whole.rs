@@ -2,16 +2,19 @@
 
 use axum::body::Body;
 use axum::response::Response;
-use http::{HeaderValue, header};
+use http::{HeaderValue, StatusCode, header};
 
 use crate::dialect::reply::Reply as Answer;
-use crate::life::Reply;
 use crate::life::account::Books;
 use crate::life::send::Whole;
+use crate::life::{Reply, once};
 use crate::upstream::refusal;
 
+/// What whole answers are.
+const JSON: &str = "application/json";
+
 /// Settles a whole answer, then replies.
-pub fn finish(mut books: Books, whole: Whole, client: Reply) {
+pub async fn finish(mut books: Books, whole: Whole, client: Reply) {
     books.first_byte();
     let key = books.serving.as_ref().and_then(|target| target.upstream.key.clone());
     let refusal = match books.call.dialect.reply(&whole.body, &books.plan.model.tokenizer) {
@@ -19,8 +22,9 @@ pub fn finish(mut books: Books, whole: Whole, client: Reply) {
             let is_estimated = usage.is_none();
             let usage = usage.unwrap_or_else(|| books.counted(counted));
             books.served_model = served_model;
+            once::keep(&books.call, StatusCode::OK, JSON, &whole.body).await;
             let mut response = Response::new(Body::from(whole.body));
-            response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(JSON));
             books.reply_headers(response.headers_mut());
             books.settle(Some(usage), is_estimated, "completed");
             let _ = client.send(response);

@@ -11,6 +11,7 @@ use crate::app::App;
 use crate::auth::Authenticated;
 use crate::dialect::{Dialect, field};
 use crate::error::ApiError;
+use crate::life::once::Once;
 use crate::life::{self, Call};
 use crate::{body, upstream};
 
@@ -25,12 +26,13 @@ pub async fn post(
     let read = async {
         let body = body::read(body, app.config.body_bytes, app.config.body_timeout_s).await?;
         let asked = dialect.read(&field::object(&body)?)?;
-        Ok::<_, ApiError>((body, asked))
+        let once = Once::read(&app, &caller, &context, dialect, &headers, &body)?;
+        Ok::<_, ApiError>((body, asked, once))
     };
     match read.await {
-        Ok((body, asked)) => {
+        Ok((body, asked, once)) => {
             let passed = upstream::passed(&headers);
-            life::start(Call { app, caller, context, dialect, passed, body, asked }).await
+            life::start(Call { app, caller, context, dialect, passed, body, asked, once }).await
         }
         Err(error) => error.to_response(&context),
     }

@@ -187,7 +187,12 @@ impl House {
     }
 
     pub async fn another_gateway(&self, flags: &[&str]) -> Server {
-        let (database, redis, secret) = (self.database_url.clone(), self.redis.url(), self.secret.to_base64());
+        self.gateway_on(self.redis.url(), flags).await
+    }
+
+    /// One that reaches Redis at another address.
+    pub async fn gateway_on(&self, redis: String, flags: &[&str]) -> Server {
+        let (database, secret) = (self.database_url.clone(), self.secret.to_base64());
         let needed = [
             "gateway",
             "--listen",

@@ -3,11 +3,13 @@
 
 mod beyond;
 mod charges;
+mod crowd;
 mod failover;
 mod guard;
 mod house;
 mod keys;
 mod limits;
+mod once;
 mod outage;
 mod plain;
 mod postgres_away;
@@ -15,5 +17,6 @@ mod quota;
 mod routes;
 mod sse;
 mod streams;
+mod tls;
 mod upstream_faults;
 mod wire;

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use testkit::proxy::{Mode, TcpProxy};
 
 use crate::house::{House, NewModel, cost, events, request_id};
 
@@ -105,8 +106,30 @@ async fn two_gateways_hand_out_one_bounded_part_between_them() {
         until_back(&house, url).await;
     }
     assert_agreement(&house).await;
-    let fixed_calls = house.database.value("SELECT count(*) FROM usage_records WHERE model = 'fixed' AND outcome = 'final'");
+    let fixed_calls =
+        house.database.value("SELECT count(*) FROM usage_records WHERE model = 'fixed' AND outcome = 'final'");
     assert_eq!(fixed_calls.await.unwrap(), 10);
+    second.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_gateway_that_alone_is_cut_off_hands_out_its_share_and_the_other_goes_on() {
+    let house = House::with("10.00").await;
+    with_rate(&house).await;
+    let proxy = TcpProxy::start(house.redis.address()).await.unwrap();
+    let second = house.gateway_on(format!("redis://{}/", proxy.address()), &[]).await;
+    let cut_off = format!("http://{}", second.address);
+    for url in [&house.url, &cut_off] {
+        assert_eq!(fixed(&house, url).await.0, 200);
+    }
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    proxy.set_mode(Mode::BlackHole); // nothing is closed, nothing answers
+    let (alone, with_redis) = tokio::join!(admitted_of(&house, &cut_off, 9), admitted_of(&house, &house.url, 9));
+    assert_eq!((alone, with_redis), (4, 9));
+    proxy.set_mode(Mode::Forward);
+    until_back(&house, &cut_off).await;
+    assert_eq!(admitted_of(&house, &cut_off, 9).await, 9);
+    assert_agreement(&house).await;
     second.stop().await;
 }
 
@@ -129,9 +152,7 @@ async fn deny_refuses_for_its_time_and_bypass_admits_beyond_the_quota() {
     tokio::time::sleep(Duration::from_millis(2_500)).await;
     // 0.15 are left: bypass does not ask, but no more than three at once.
     house.sim.book().hold(0);
-    let calls: Vec<_> = (0..5)
-        .map(|_| tokio::spawn(house.chat("fixed", "[[sim out=5]]", json!({})).send()))
-        .collect();
+    let calls: Vec<_> = (0..5).map(|_| tokio::spawn(house.chat("fixed", "[[sim out=5]]", json!({})).send())).collect();
     testkit::wait::until_async("two calls to be refused and three to be held", Duration::from_secs(5), || async {
         let ended = calls.iter().filter(|call| call.is_finished()).count();
         Ok((ended == 2 && house.sim.book().active().held == 3).then_some(()))

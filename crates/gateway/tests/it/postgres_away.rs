@@ -46,7 +46,8 @@ async fn loaded_tenants_go_on_while_postgres_is_stopped_and_while_it_is_silent()
     .await
     .unwrap();
     assert_eq!(house.settled().await.used, expected);
-    let sum = house.database.value("SELECT sum(amount)::bigint FROM settlements WHERE outcome = 'final'").await.unwrap();
+    let sum =
+        house.database.value("SELECT sum(amount)::bigint FROM settlements WHERE outcome = 'final'").await.unwrap();
     assert_eq!(sum, expected);
 }
 

@@ -21,9 +21,11 @@ async fn start(world: &World) -> Quota {
 }
 
 async fn until(what: &str, quota: &Quota, is_away: bool) {
-    testkit::wait::until_async(what, Duration::from_secs(10), || async { Ok((quota.is_away() == is_away).then_some(())) })
-        .await
-        .unwrap();
+    testkit::wait::until_async(what, Duration::from_secs(10), || async {
+        Ok((quota.is_away() == is_away).then_some(()))
+    })
+    .await
+    .unwrap();
 }
 
 async fn finish(world: &World, tenant: &Tenant, freeze: Freeze, units: i64) {
@@ -116,11 +118,9 @@ async fn steps_follow_each_other_and_a_gateway_that_dies_leaves_a_trace() {
     let quota = start(&world).await;
     finish(&world, &tenant, admit(&quota, &tenant, 10, 10).await, 10).await;
     world.redis.kill().unwrap();
-    let steps: std::sync::Arc<[OutageStep]> = [
-        OutageStep { mode: OutageMode::Deny, for_s: Some(1) },
-        OutageStep { mode: OutageMode::Bypass, for_s: None },
-    ]
-    .into();
+    let steps: std::sync::Arc<[OutageStep]> =
+        [OutageStep { mode: OutageMode::Deny, for_s: Some(1) }, OutageStep { mode: OutageMode::Bypass, for_s: None }]
+            .into();
     let ask = || quota::Ask { outage: std::sync::Arc::clone(&steps), ..ask(&tenant, 5000, 5000) };
     assert!(matches!(quota.admit(ask()).await, Err(Unavailable::Away(_))));
     tokio::time::sleep(Duration::from_millis(1_100)).await;
