@@ -34,6 +34,15 @@ async fn finish(world: &World, tenant: &Tenant, freeze: Freeze, units: i64) {
     assert_eq!(world.charged(id).await, (units, 1));
 }
 
+/// The world's own connection finds out that Redis was started anew.
+async fn connected(world: &World) {
+    testkit::wait::until_async("Redis", Duration::from_secs(5), || async {
+        Ok(world.ledger.ping().await.is_ok().then_some(()))
+    })
+    .await
+    .unwrap();
+}
+
 async fn opened(world: &World) -> i64 {
     world.database.value("SELECT count(*) FROM opened_requests").await.unwrap().as_i64().unwrap()
 }
@@ -70,6 +79,7 @@ async fn what_runs_is_put_back_before_anything_is_frozen() {
     }
     assert_eq!(opened(&world).await, 0);
     quota.shutdown(Duration::from_secs(5)).await;
+    connected(&world).await;
     world.assert_books(&tenant).await;
 }
 
@@ -157,11 +167,7 @@ async fn steps_follow_each_other_and_a_gateway_that_dies_leaves_a_trace() {
     outcomes::record(&world.store, &[tenant.row(id, Outcome::Final, 50)]).await.unwrap();
     assert_eq!(world.charged(id).await, (50, 1));
     world.redis.restart().unwrap();
-    testkit::wait::until_async("Redis", Duration::from_secs(5), || async {
-        Ok(world.ledger.ping().await.is_ok().then_some(()))
-    })
-    .await
-    .unwrap();
+    connected(&world).await;
     world.open(&tenant).await;
     world.assert_books(&tenant).await;
 }
