@@ -86,7 +86,7 @@ pub struct ApiError {
     retry_after: Option<Duration>,
     should_retry: Option<bool>,
     detail: Option<Box<Detail>>,
-    first: Option<(RequestId, String)>,
+    first: Option<Box<(RequestId, String)>>,
 }
 
 impl ApiError {
@@ -305,7 +305,7 @@ impl ApiError {
         let remedy = "Its reply was not kept. Use a new Idempotency-Key to make the call again.";
         let mut error = Self::new(StatusCode::CONFLICT, "already_done", Kind::InvalidRequest, message, remedy)
             .with_retry(None, false);
-        error.first = Some((first, charge.format(unit)));
+        error.first = Some(Box::new((first, charge.format(unit))));
         error
     }
 
@@ -422,7 +422,7 @@ impl ApiError {
             "frozen": amount(detail.frozen), "remaining": amount(detail.remaining), "resets_at": detail.resets_at,
             "remedy": self.remedy,
         });
-        if let Some((request_id, charge)) = &self.first {
+        if let Some((request_id, charge)) = self.first.as_deref() {
             tollgate["request_id"] = json!(request_id);
             tollgate["charge"] = json!(charge);
         }

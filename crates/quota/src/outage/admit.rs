@@ -16,7 +16,7 @@ use crate::{Admission, Ask, Freeze, Quota, Refusal, Shared, Unavailable};
 const OPEN_WITHIN: Duration = Duration::from_secs(2);
 
 enum Decision {
-    Admitted(Freeze, OutageMode),
+    Admitted(Box<Freeze>, OutageMode),
     Refused(Box<Refusal>),
     /// The breaker closed meanwhile.
     Back,
@@ -58,7 +58,7 @@ impl Quota {
                 Err(Unavailable::Away("this gateway's share of the allowance is used up"))
             }
             Decision::Refused(refusal) => Ok(Some(Admission::Refused(*refusal))),
-            Decision::Admitted(freeze, mode) => self.open(ask, freeze, mode).await.map(Some),
+            Decision::Admitted(freeze, mode) => self.open(ask, *freeze, mode).await.map(Some),
         }
     }
 
@@ -101,7 +101,7 @@ impl Quota {
         };
         let freeze = self.register(ask, granted, Instant::now(), Some(Opened { taken, maybe_frozen }));
         drop(accounts);
-        Ok(Decision::Admitted(freeze, mode))
+        Ok(Decision::Admitted(Box::new(freeze), mode))
     }
 
     /// Leaves the trace in Postgres. Only then may the provider be called.
