@@ -14,6 +14,7 @@ use tokio_util::task::TaskTracker;
 use crate::address::Ranges;
 use crate::catalog::Catalog;
 use crate::config::Config;
+use crate::health::Health;
 use crate::keys::KeyCache;
 
 /// The gateway's parts, shared by all requests.
@@ -36,6 +37,8 @@ pub struct App {
     pub keys: Arc<KeyCache>,
     /// Models in memory.
     pub catalog: Arc<Catalog>,
+    /// How targets fare.
+    pub health: Health,
     /// Every request that is admitted or may be: its accounting outlives its client.
     pub calls: TaskTracker,
     /// Places of streams that are read on after their client has left.

@@ -17,6 +17,7 @@ pub mod changes;
 pub mod config;
 pub mod dialect;
 pub mod error;
+pub mod health;
 pub mod keys;
 pub mod life;
 pub mod rates;

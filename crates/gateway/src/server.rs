@@ -19,6 +19,7 @@ use crate::address::Ranges;
 use crate::app::App;
 use crate::catalog::Catalog;
 use crate::config::Config;
+use crate::health::{Health, HealthConfig};
 use crate::keys::KeyCache;
 use crate::tls::Tls;
 use crate::tokens::Vocabularies;
@@ -60,6 +61,11 @@ impl Server {
     /// As [`Self::start`].
     pub async fn start_with(config: Config, quota: quota::Config) -> anyhow::Result<Self> {
         let secret = SecretKey::from_base64(&config.secret_key)?;
+        let quota = quota::Config {
+            allowance_percent: config.outage_allowance_percent,
+            outage_in_flight: config.outage_in_flight,
+            ..quota
+        };
         let gateway_id = quota.gateway_id.clone();
         let trusted_proxies = Ranges::parse(config.trusted_proxies.iter().map(String::as_str))
             .map_err(|why| anyhow::anyhow!("TOLLGATE_TRUSTED_PROXIES: {why}"))?;
@@ -92,6 +98,8 @@ impl Server {
             header_timeout: config.header_timeout_s,
             header_bytes: config.header_bytes,
         };
+        let health =
+            Health::new(HealthConfig { eject_after: config.eject_after, pause: config.eject_s, park: config.park_s });
         let app = Arc::new(App {
             drains: Semaphore::new(config.abort_drains.min(Semaphore::MAX_PERMITS)),
             config,
@@ -103,6 +111,7 @@ impl Server {
             quota,
             keys,
             catalog,
+            health,
             calls: TaskTracker::new(),
             ending: CancellationToken::new(),
             accepting: AtomicBool::new(true),

@@ -2,7 +2,7 @@
 
 use domain::{ModelId, TargetId, UpstreamId};
 use serde_json::Value;
-use sqlx::PgConnection;
+use sqlx::{Connection, PgConnection};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
@@ -122,7 +122,8 @@ pub struct Upstream {
 /// # Errors
 /// `Unavailable`.
 pub async fn load(store: &Store) -> Result<Catalog, Error> {
-    let mut transaction = store.pool().begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
+    let mut lent = store.acquire().await?;
+    let mut transaction = lent.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
     let conn: &mut PgConnection = &mut transaction;
     let catalog = Catalog {
         models: models(conn).await?,

@@ -1,5 +1,6 @@
 //! Everything the data plane must know of a key: who it belongs to, what it may do, which budgets apply.
 
+use domain::settings::OutageStep;
 use domain::{Amount, KeyId, ProjectId, SoftBudget, TenantId, Unit};
 use sqlx::PgConnection;
 use time::OffsetDateTime;
@@ -41,6 +42,8 @@ pub struct KeyContext {
     pub drain_on_abort: bool,
     /// What happens from a percentage of the project's budget on.
     pub soft_budget: Option<SoftBudget>,
+    /// What the tenant wants while Redis is away.
+    pub outage: Vec<OutageStep>,
     /// Percent used at which the tenant is warned, ascending.
     pub thresholds: Vec<u32>,
     /// The key's budget in each period; none without one.
@@ -71,6 +74,7 @@ struct Row {
     drain_on_abort: bool,
     soft_budget: Option<serde_json::Value>,
     thresholds: serde_json::Value,
+    outage: serde_json::Value,
     key_budget: Option<i64>,
     project_budget: Option<i64>,
     key_budget_period: Option<String>,
@@ -90,6 +94,7 @@ pub async fn find(conn: &mut PgConnection, secret_hash: &[u8]) -> Result<Option<
                   coalesce(t.settings ->> 'hard_stop' = 'true', false) AS "hard_stop!",
                   coalesce(t.settings ->> 'drain_on_abort' = 'true', false) AS "drain_on_abort!", p.soft_budget,
                   coalesce(t.settings -> 'thresholds', '[90, 100]'::jsonb) AS "thresholds!",
+                  coalesce(t.settings -> 'outage', '[{"mode": "allowance"}]'::jsonb) AS "outage!",
                   k.budget_amount AS "key_budget: i64", p.budget_amount AS "project_budget: i64",
                   k.budget_period AS key_budget_period, p.budget_period AS project_budget_period
            FROM api_keys k JOIN projects p ON p.id = k.project_id JOIN tenants t ON t.id = k.tenant_id
@@ -124,6 +129,8 @@ impl Row {
             soft_budget: projects::read_soft(self.soft_budget)?,
             thresholds: serde_json::from_value(self.thresholds)
                 .map_err(|why| Error::corrupt("tenants.settings.thresholds", why))?,
+            outage: serde_json::from_value(self.outage)
+                .map_err(|why| Error::corrupt("tenants.settings.outage", why))?,
             key_budget: budget("api_keys.budget_amount", self.key_budget)?,
             project_budget: budget("projects.budget_amount", self.project_budget)?,
             key_budget_period: self.key_budget_period,

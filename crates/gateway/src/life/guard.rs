@@ -72,7 +72,7 @@ impl Guard {
                 metrics::counter!("tollgate_gateway_extensions_total", "outcome" => "ceiling").increment(1);
                 return Err(Stopped::Ceiling);
             }
-            Ok(Extension::Refused(_) | Extension::Inactive) => {
+            Ok(Extension::Refused(_) | Extension::Inactive | Extension::Away) => {
                 metrics::counter!("tollgate_gateway_extensions_total", "outcome" => "refused").increment(1);
                 return Err(Stopped::Quota);
             }
@@ -86,7 +86,7 @@ impl Guard {
         metrics::counter!("tollgate_gateway_extensions_total", "outcome" => "granted").increment(1);
     }
 
-    /// Running streams go on while the ledger is away; what they cost is booked in full.
+    /// Running streams go on while nobody can decide; what they cost is booked in full.
     fn unavailable(&mut self) {
         self.silent_until = Some(Instant::now() + ASK_AGAIN);
         metrics::counter!("tollgate_gateway_extensions_total", "outcome" => "unavailable").increment(1);

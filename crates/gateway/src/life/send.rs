@@ -7,13 +7,13 @@ use bytes::{Bytes, BytesMut};
 use domain::record::Attempt;
 use futures_util::StreamExt;
 use http::HeaderValue;
-use rand::Rng;
 
 use crate::catalog::Target;
 use crate::dialect::Dialect;
 use crate::dialect::asked::Changes;
 use crate::dialect::watch::Watch;
 use crate::error::ApiError;
+use crate::health::Sign;
 use crate::life::account::Books;
 use crate::life::{Call, Reply, translation};
 use crate::translate::{self, Translate};
@@ -103,7 +103,7 @@ async fn attempts(call: &Call, books: &mut Books) -> Result<Served, ApiError> {
     let lowered_max = books.plan.lowered_max(books.freeze.amount(), books.freeze.tokens().unsigned_abs());
     books.lowered_max = lowered_max;
     let mut last = ApiError::upstream_error("No target serves this model.");
-    for target in in_order(call.dialect, &books.plan.targets) {
+    for target in in_order(call, &books.plan.targets) {
         let changes = Changes {
             upstream_model: &target.upstream_model,
             lowered_max,
@@ -113,6 +113,8 @@ async fn attempts(call: &Call, books: &mut Books) -> Result<Served, ApiError> {
         books.attempts.push(Attempt { target: target.id, status: None, ms: 0, error: Some("given up".to_owned()) });
         let began = Instant::now();
         let tried = attempt(call, books, &target, body, began).await;
+        let sign = tried.as_ref().err().map_or(Sign::Well, |refusal| refusal.sign);
+        call.app.health.note(&target, sign, tokio::time::Instant::now());
         if let Some(entry) = books.attempts.last_mut() {
             entry.ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
             entry.error = tried.as_ref().err().map(|refusal| refusal.reason.clone());
@@ -134,28 +136,11 @@ async fn attempts(call: &Call, books: &mut Books) -> Result<Served, ApiError> {
     Err(last)
 }
 
-/// By priority, of equal ones those first that need no translation; among equals at random by weight.
+/// The targets that are well before those that are not; of each by priority, of equal ones those first that need no
+/// translation; among equals at random by weight.
 #[must_use]
-pub fn in_order(dialect: Dialect, targets: &[Arc<Target>]) -> Vec<Arc<Target>> {
-    let rank = |target: &Target| translation::rank(dialect, target);
-    let mut rng = rand::rng();
-    let mut left: Vec<_> = targets.to_vec();
-    let mut ordered = Vec::with_capacity(left.len());
-    while let Some(first) = left.iter().map(|target| rank(target)).min() {
-        let sum: u32 = left.iter().filter(|target| rank(target) == first).map(|target| target.weight.max(1)).sum();
-        let mut ticket = rng.random_range(0..sum.max(1));
-        let drawn = left.iter().position(|target| {
-            if rank(target) != first {
-                return false;
-            }
-            let weight = target.weight.max(1);
-            let hit = ticket < weight;
-            ticket = ticket.saturating_sub(weight);
-            hit
-        });
-        ordered.push(left.remove(drawn.unwrap_or_default()));
-    }
-    ordered
+pub fn in_order(call: &Call, targets: &[Arc<Target>]) -> Vec<Arc<Target>> {
+    call.app.health.in_order(targets, |target| translation::rank(call.dialect, target), tokio::time::Instant::now())
 }
 
 async fn attempt(

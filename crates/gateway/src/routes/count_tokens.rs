@@ -15,6 +15,7 @@ use crate::auth::Authenticated;
 use crate::catalog::{Model, Target};
 use crate::dialect::{Dialect, field};
 use crate::error::ApiError;
+use crate::health::Sign;
 use crate::life::{Call, estimate, send};
 use crate::upstream::refusal::{self, Refusal};
 use crate::wire::edit::quote;
@@ -61,7 +62,7 @@ async fn count(call: &Call) -> Result<Response, ApiError> {
 /// A target's own answer; none where no target speaks the dialect or knows the route.
 async fn by_target(call: &Call, model: &Model) -> Result<Option<Bytes>, ApiError> {
     let mut last = Ok(None);
-    for target in send::in_order(call.dialect, &model.targets) {
+    for target in send::in_order(call, &model.targets) {
         if !call.dialect.is_spoken_by(&target) {
             continue;
         }
@@ -79,6 +80,7 @@ async fn ask(call: &Call, target: &Target) -> Result<Option<Bytes>, Refusal> {
         reason: bad.message.clone(),
         error: bad.into(),
         next: false,
+        sign: Sign::None,
     })?;
     object.set("model", quote(&target.upstream_model));
     let key = target.upstream.key.as_deref();

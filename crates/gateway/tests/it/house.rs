@@ -1,5 +1,6 @@
 //! A whole system for one test: servers, one tenant with a project and a key, models, a gateway.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use clap::Parser;
@@ -21,6 +22,8 @@ pub const PROVIDER_KEY: &str = "sk-provider-secret-0001";
 pub struct House {
     pub redis: Redis,
     pub database: Database,
+    /// Where the gateways reach the database.
+    pub database_url: String,
     pub sim: Running,
     pub gateway: Option<Server>,
     pub url: String,
@@ -62,8 +65,18 @@ impl Default for NewModel<'_> {
 impl House {
     /// With a grant of `credits`, the model `sim-small` (1 and 2 credits per million), and `fixed` (0.10 a request).
     pub async fn with(credits: &str) -> Self {
-        let (redis, database) = tokio::join!(Redis::start(), Database::create());
-        let (redis, database) = (redis.unwrap(), database.unwrap());
+        Self::on(Database::create().await.unwrap(), None, credits).await
+    }
+
+    /// On a database of its own, reached at another address where one is given.
+    pub async fn on(database: Database, proxy: Option<SocketAddr>, credits: &str) -> Self {
+        let redis = Redis::start().await.unwrap();
+        let mut database_url = database.app_url();
+        if let Some(proxy) = proxy {
+            let (_, rest) = database_url.split_once('@').unwrap();
+            let address = rest.split_once('/').unwrap().0.to_owned();
+            database_url = database_url.replace(&address, &proxy.to_string());
+        }
         let sim = tollgate_sim_upstream::Config { api_key: Some(PROVIDER_KEY.to_owned()), ..Default::default() };
         let sim = Running::start(sim).await.unwrap();
         let secret = SecretKey::from_bytes(std::array::from_fn(|index| u8::try_from(index).unwrap()));
@@ -71,6 +84,7 @@ impl House {
         let mut house = Self {
             redis,
             database,
+            database_url,
             sim,
             gateway: None,
             url: String::new(),
@@ -168,7 +182,18 @@ impl House {
         if let Some(running) = self.gateway.take() {
             running.stop().await;
         }
-        let (database, redis, secret) = (self.database.app_url(), self.redis.url(), self.secret.to_base64());
+        let server = self.another_gateway(flags).await;
+        self.url = format!("http://{}", server.address);
+        self.gateway = Some(server);
+    }
+
+    pub async fn another_gateway(&self, flags: &[&str]) -> Server {
+        self.gateway_on(self.redis.url(), flags).await
+    }
+
+    /// One that reaches Redis at another address.
+    pub async fn gateway_on(&self, redis: String, flags: &[&str]) -> Server {
+        let (database, secret) = (self.database_url.clone(), self.secret.to_base64());
         let needed = [
             "gateway",
             "--listen",
@@ -187,9 +212,9 @@ impl House {
         let mut quota = quota::Config::new(format!("test-{}", Uuid::now_v7().simple()), redis);
         quota.beat_interval = Duration::from_millis(200);
         quota.recovery_wait = Duration::from_millis(1_000);
-        let server = Server::start_with(config, quota).await.unwrap();
-        self.url = format!("http://{}", server.address);
-        self.gateway = Some(server);
+        quota.probe_interval = Duration::from_millis(300);
+        quota.record_timeout = Duration::from_secs(2);
+        Server::start_with(config, quota).await.unwrap()
     }
 
     pub async fn sql(&self, sql: &str) {
@@ -198,9 +223,14 @@ impl House {
 
     /// A chat request of one message.
     pub fn chat(&self, model: &str, message: &str, more: Value) -> reqwest::RequestBuilder {
+        self.chat_at(&self.url, model, message, more)
+    }
+
+    /// The same at any gateway.
+    pub fn chat_at(&self, url: &str, model: &str, message: &str, more: Value) -> reqwest::RequestBuilder {
         let mut body = json!({"model": model, "messages": [{"role": "user", "content": message}]});
         body.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap_or_default());
-        self.http.post(format!("{}/v1/chat/completions", self.url)).bearer_auth(&self.key).json(&body)
+        self.http.post(format!("{url}/v1/chat/completions")).bearer_auth(&self.key).json(&body)
     }
 
     /// A form with a file.

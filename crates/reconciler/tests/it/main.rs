@@ -19,6 +19,7 @@ mod model;
 mod model_grants;
 mod model_truth;
 mod model_verbs;
+mod outage;
 mod race;
 mod receiver;
 mod renewals;
