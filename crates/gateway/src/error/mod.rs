@@ -2,6 +2,10 @@
 //!
 //! Causes go to the log; what a client reads names the level, the limit, the four numbers and what to do.
 
+mod once;
+mod quota;
+mod upstream;
+
 use std::borrow::Cow;
 use std::time::Duration;
 
@@ -210,69 +214,6 @@ impl ApiError {
         )
     }
 
-    /// The refusal of a quota or a budget.
-    #[must_use]
-    pub fn insufficient_quota(detail: Detail, retry_after: Duration) -> Self {
-        let level = detail.level.map_or("tenant", Level::as_str);
-        let left = detail.remaining.map_or_else(|| "nothing".to_owned(), |left| left.format(detail.unit));
-        let message = format!("The quota of this {level} does not cover this request: {left} remaining.");
-        let remedy = match detail.level {
-            Some(Level::Key) => "Raise the key's budget or wait for its next period.",
-            Some(Level::Project) => "Raise the project's budget or wait for its next period.",
-            _ => "Add quota to the tenant or wait for its next period.",
-        };
-        let mut error =
-            Self::new(StatusCode::TOO_MANY_REQUESTS, "insufficient_quota", Kind::InsufficientQuota, message, remedy)
-                .with_retry(Some(retry_after), false);
-        error.detail = Some(Box::new(detail));
-        error
-    }
-
-    /// The request alone needs more than one request may set aside.
-    #[must_use]
-    pub fn too_large_a_request(detail: Detail) -> Self {
-        let (level, most) = (detail.level.map_or("tenant", Level::as_str), detail.total.unwrap_or_default());
-        let message = format!(
-            "This request needs more than the {} that one request of this {level} may take.",
-            most.format(detail.unit)
-        );
-        let remedy = "Send a shorter prompt, or have `max_per_request` raised.";
-        let mut error =
-            Self::new(StatusCode::TOO_MANY_REQUESTS, "insufficient_quota", Kind::InsufficientQuota, message, remedy)
-                .with_retry(None, false);
-        error.detail = Some(Box::new(detail));
-        error
-    }
-
-    /// The overdraft is used up, there is a debt, or the tenant stops hard.
-    #[must_use]
-    pub fn payment_required(detail: Detail) -> Self {
-        let message = "The quota is used up and no further overdraft is possible.";
-        let remedy = "Add quota to the tenant; what is owed is repaid first.";
-        let mut error =
-            Self::new(StatusCode::PAYMENT_REQUIRED, "payment_required", Kind::PaymentRequired, message, remedy)
-                .with_retry(None, false);
-        error.detail = Some(Box::new(detail));
-        error
-    }
-
-    /// A rate or in-flight limit refused; without `retry_after` the request alone is beyond it.
-    #[must_use]
-    pub fn rate_limited(detail: Detail, retry_after: Option<Duration>) -> Self {
-        let (level, limit) = (detail.level.map_or("tenant", Level::as_str), detail.limit.as_deref().unwrap_or("rate"));
-        let (message, remedy) = if retry_after.is_some() {
-            (format!("The limit `{limit}` of this {level} is reached."), "Send the request again after Retry-After.")
-        } else {
-            let message = format!("This request alone is beyond the limit `{limit}` of this {level}.");
-            (message, "Send a shorter prompt, or have the limit raised.")
-        };
-        let mut error =
-            Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limit_exceeded", Kind::RateLimit, message, remedy)
-                .with_retry(retry_after, retry_after.is_some());
-        error.detail = Some(Box::new(detail));
-        error
-    }
-
     /// A header can't be used.
     #[must_use]
     pub fn bad_header(name: &str, why: &str) -> Self {
@@ -285,38 +226,6 @@ impl ApiError {
             "Correct the named header.",
         );
         error.param = Some(name.to_owned());
-        error
-    }
-
-    /// The same call is still running.
-    #[must_use]
-    pub fn idempotency_running() -> Self {
-        let message = "The first call with this Idempotency-Key is still running.";
-        let remedy = "Send the request again after Retry-After.";
-        Self::new(StatusCode::CONFLICT, "idempotency_in_progress", Kind::InvalidRequest, message, remedy)
-            .with_retry(Some(SHORTLY), true)
-    }
-
-    /// The key was used for another call.
-    #[must_use]
-    pub fn idempotency_mismatch() -> Self {
-        let message = "This Idempotency-Key was used for another route or another body.";
-        let remedy = "Use a new Idempotency-Key for each call, and the same one only to repeat it unchanged.";
-        Self::new(StatusCode::CONFLICT, "idempotency_mismatch", Kind::InvalidRequest, message, remedy)
-            .with_retry(None, false)
-    }
-
-    /// The call is over, and its reply was streamed or too large to be kept.
-    #[must_use]
-    pub fn already_done(first: RequestId, charge: Amount, unit: Unit) -> Self {
-        let message = format!(
-            "The first call with this Idempotency-Key is over: request {first}, charged {}.",
-            charge.format(unit)
-        );
-        let remedy = "Its reply was not kept. Use a new Idempotency-Key to make the call again.";
-        let mut error = Self::new(StatusCode::CONFLICT, "already_done", Kind::InvalidRequest, message, remedy)
-            .with_retry(None, false);
-        error.first = Some(Box::new((first, charge.format(unit))));
         error
     }
 
@@ -340,61 +249,6 @@ impl ApiError {
         let message = "This gateway is shutting down.";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "shutting_down", Kind::Server, message, "Send the request again.")
             .with_retry(Some(SHORTLY), true)
-    }
-
-    /// The upstream refused our own credentials or account: never the client's fault.
-    #[must_use]
-    pub fn upstream_auth() -> Self {
-        let message = "The provider refused this gateway's account.";
-        Self::new(
-            StatusCode::BAD_GATEWAY,
-            "upstream_auth",
-            Kind::Server,
-            message,
-            "Ask your operator to check the upstream's key and funds.",
-        )
-    }
-
-    /// Every target is busy.
-    #[must_use]
-    pub fn upstream_rate_limited(retry_after_s: Option<u64>) -> Self {
-        let message = "The provider is rate limiting this model.";
-        Self::new(
-            StatusCode::TOO_MANY_REQUESTS,
-            "upstream_rate_limited",
-            Kind::RateLimit,
-            message,
-            "Send the request again after Retry-After.",
-        )
-        .with_retry(Some(retry_after_s.map_or(SHORTLY, Duration::from_secs)), true)
-    }
-
-    /// The upstream failed.
-    #[must_use]
-    pub fn upstream_error(message: impl Into<String>) -> Self {
-        Self::new(StatusCode::BAD_GATEWAY, "upstream_error", Kind::Server, message, "Send the request again.")
-    }
-
-    /// The upstream did not answer in time.
-    #[must_use]
-    pub fn upstream_timeout() -> Self {
-        let message = "The provider did not answer in time.";
-        Self::new(StatusCode::GATEWAY_TIMEOUT, "upstream_timeout", Kind::Server, message, "Send the request again.")
-    }
-
-    /// What the upstream said about the request itself, already without its secrets.
-    #[must_use]
-    pub fn passed_on(status: StatusCode, code: Option<String>, message: String, param: Option<String>) -> Self {
-        let mut error = Self::new(
-            status,
-            "upstream_refused",
-            Kind::InvalidRequest,
-            message,
-            "Change the request as the message says.",
-        );
-        error.code = code.map_or(error.code, Cow::Owned);
-        error.param = param;
-        error
     }
 
     /// Something that must not happen; the log has the cause.
