@@ -70,6 +70,8 @@ pub struct Detail {
     pub resets_at: Option<String>,
     /// What the reply's head says of it.
     pub headers: HeaderMap,
+    /// The request that this one repeats, and what it was charged.
+    pub first: Option<(RequestId, String)>,
 }
 
 /// An error as a client sees it.
@@ -86,7 +88,6 @@ pub struct ApiError {
     retry_after: Option<Duration>,
     should_retry: Option<bool>,
     detail: Option<Box<Detail>>,
-    first: Option<Box<(RequestId, String)>>,
 }
 
 impl ApiError {
@@ -107,7 +108,6 @@ impl ApiError {
             retry_after: None,
             should_retry: None,
             detail: None,
-            first: None,
         }
     }
 
@@ -316,7 +316,7 @@ impl ApiError {
         let remedy = "Its reply was not kept. Use a new Idempotency-Key to make the call again.";
         let mut error = Self::new(StatusCode::CONFLICT, "already_done", Kind::InvalidRequest, message, remedy)
             .with_retry(None, false);
-        error.first = Some(Box::new((first, charge.format(unit))));
+        error.detail = Some(Box::new(Detail { first: Some((first, charge.format(unit))), ..Detail::default() }));
         error
     }
 
@@ -433,7 +433,7 @@ impl ApiError {
             "frozen": amount(detail.frozen), "remaining": amount(detail.remaining), "resets_at": detail.resets_at,
             "remedy": self.remedy,
         });
-        if let Some((request_id, charge)) = self.first.as_deref() {
+        if let Some((request_id, charge)) = &detail.first {
             tollgate["request_id"] = json!(request_id);
             tollgate["charge"] = json!(charge);
         }
@@ -529,6 +529,7 @@ mod tests {
             remaining: units(0),
             resets_at: None,
             headers: HeaderMap::new(),
+            first: None,
         };
         let error = ApiError::insufficient_quota(detail, Duration::from_secs(60));
         let body = error.openai_body();
