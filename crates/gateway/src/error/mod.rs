@@ -74,6 +74,8 @@ pub struct Detail {
     pub resets_at: Option<String>,
     /// What the reply's head says of it.
     pub headers: HeaderMap,
+    /// The request that this one repeats, and what it was charged.
+    pub first: Option<(RequestId, String)>,
 }
 
 /// An error as a client sees it.
@@ -90,7 +92,6 @@ pub struct ApiError {
     retry_after: Option<Duration>,
     should_retry: Option<bool>,
     detail: Option<Box<Detail>>,
-    first: Option<Box<(RequestId, String)>>,
 }
 
 impl ApiError {
@@ -111,7 +112,6 @@ impl ApiError {
             retry_after: None,
             should_retry: None,
             detail: None,
-            first: None,
         }
     }
 
@@ -287,7 +287,7 @@ impl ApiError {
             "frozen": amount(detail.frozen), "remaining": amount(detail.remaining), "resets_at": detail.resets_at,
             "remedy": self.remedy,
         });
-        if let Some((request_id, charge)) = self.first.as_deref() {
+        if let Some((request_id, charge)) = &detail.first {
             tollgate["request_id"] = json!(request_id);
             tollgate["charge"] = json!(charge);
         }
@@ -383,6 +383,7 @@ mod tests {
             remaining: units(0),
             resets_at: None,
             headers: HeaderMap::new(),
+            first: None,
         };
         let error = ApiError::insufficient_quota(detail, Duration::from_secs(60));
         let body = error.openai_body();

@@ -3,7 +3,7 @@
 use domain::{Amount, RequestId, Unit};
 use http::StatusCode;
 
-use super::{ApiError, Kind, SHORTLY};
+use super::{ApiError, Detail, Kind, SHORTLY};
 
 impl ApiError {
     /// The same call is still running.
@@ -34,7 +34,7 @@ impl ApiError {
         let remedy = "Its reply was not kept. Use a new Idempotency-Key to make the call again.";
         let mut error = Self::new(StatusCode::CONFLICT, "already_done", Kind::InvalidRequest, message, remedy)
             .with_retry(None, false);
-        error.first = Some(Box::new((first, charge.format(unit))));
+        error.detail = Some(Box::new(Detail { first: Some((first, charge.format(unit))), ..Detail::default() }));
         error
     }
 }
