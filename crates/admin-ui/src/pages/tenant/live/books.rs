@@ -9,6 +9,7 @@ use crate::api::live;
 use crate::components::badge::{Badge, Tone};
 use crate::components::button::{Button, opener};
 use crate::components::card::Card;
+use crate::components::live::live;
 use crate::components::table::{Column, Row, Table, named, text};
 use crate::components::toasts::{Toast, Toasts};
 use crate::fetch::Fetch;
@@ -49,7 +50,7 @@ pub fn BooksCard(
         }
         .into_any()
     };
-    let dialog = move || {
+    let dialog = live(move || {
         asking.get().map(|()| {
             let close = Callback::new(move |()| {
                 asking.set(None);
@@ -58,7 +59,7 @@ pub fn BooksCard(
             let live = books.data.read_untracked();
             view! { <RebuildDialog tenant=tenant.get_value() live=live on_close=close/> }
         })
-    };
+    });
     let end = may.then(|| view! { <Button words=t.rebuild() icon="refresh" class="sm" on_press=opener(asking, ())/> });
     view! {
         <Card id="books" title=t.both_copies() end=end.into_any()>{read(books, 4, shown)}</Card>

@@ -7,6 +7,7 @@ use super::typed::SettingsTyped;
 use crate::api::Failure;
 use crate::browser;
 use crate::components::field::{AmountField, SelectField, TextField};
+use crate::components::live::live;
 use crate::components::segmented::Segmented;
 use crate::components::switch::Switch;
 use crate::i18n::language;
@@ -47,20 +48,20 @@ pub fn BeyondFields(
     failure: RwSignal<Option<Failure>>,
 ) -> impl IntoView {
     let t = language();
-    let how_far = move || {
+    let how_far = live(move || {
         let field = if typed.overdraft_as.get() == "amount" {
             view! { <AmountField name="settings.overdraft.limit" label=t.overdraft_amount() unit=unit.as_str() value=typed.limit failure=failure/> }.into_any()
         } else {
             view! { <AmountField name="settings.overdraft.percent" label=t.overdraft_percent() unit="%" value=typed.percent failure=failure/> }.into_any()
         };
         typed.overdraft.get().then_some(field)
-    };
-    let choice = move || {
+    });
+    let choice = live(move || {
         typed.overdraft.get().then(|| {
             let choices = vec![("percent", t.as_percent()), ("amount", t.as_amount())];
             view! { <Segmented name="overdraft_as" label=t.overdraft_as() choices=choices value=typed.overdraft_as/> }
         })
-    };
+    });
     view! {
         <div class="card-body stack">
             <div class="form-grid">
