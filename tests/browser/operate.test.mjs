@@ -122,7 +122,7 @@ for (const [language, w] of Object.entries(WORDS)) {
     const { status } = await chat(key.secret, "[[sim out=40 delay_ms=20 chunks=10]]", { stream: true });
     assert.equal(status, 200);
     let recorded;
-    await until(async () => ([recorded] = (await api(`/requests?tenant_id=${tenant.id}`)).items), "the call is recorded");
+    await until(async () => ([recorded] = (await api(`/requests?tenant_id=${tenant.id}`)).items) && recorded, "the call is recorded");
     const opened = await enter();
     const { page } = opened;
 
@@ -291,7 +291,7 @@ for (const [language, w] of Object.entries(WORDS)) {
     await confirm(w.addPrice);
     await told(w.priceAdded);
     await press(w.newTarget);
-    await dialog.getByLabel(w.upstream, { exact: true }).selectOption({ label: `nimbus ${stamp}` });
+    await dialog.getByLabel(w.upstream, { exact: true }).selectOption({ label: "demo" });
     await fill(w.upstreamModel, "sim-small");
     await inspect(opened, name("new-target"));
     await confirm(w.addTarget);
@@ -303,7 +303,7 @@ for (const [language, w] of Object.entries(WORDS)) {
     await until(async () => (await chat(key.secret, "Hello", { model: `nimbus-${stamp}` })).status === 200, "the new model answers");
     await until(async () => (await api(`/requests?tenant_id=${tenant.id}`)).items.some((item) => item.charge > "0"), "it is charged");
 
-    await page.getByRole("button", { name: new RegExp(`^${w.delete}.*nimbus`) }).click();
+    await page.getByRole("button", { name: new RegExp(`^${w.delete}.*demo`) }).click();
     await confirm(w.delete);
     await told(w.targetDeleted);
     await press(w.delete);

@@ -2,11 +2,13 @@
 // policy, axe finds nothing. The screenshots are what one looks at before the look is changed.
 
 import { after, before, test } from "node:test";
-import { fits, inspect, launch, open, signIn } from "./browser.mjs";
+import { fits, inspect, launch, open, shot, signIn } from "./browser.mjs";
 import { api, chat, receiver, system, tenantWithKey, until } from "./system.mjs";
 import { WORDS } from "./words.mjs";
 
 const who = { email: system.admin_email, password: system.admin_password };
+/** Theme, width, and whether everything is asked: each theme once, on a wide screen and on a phone. */
+const LOOKS = [["light", 1440, true], ["dark", 1440, false], ["dark", 390, true], ["light", 390, false], ["light", 820, false]];
 let browser, hook, pages;
 
 before(async () => {
@@ -17,7 +19,7 @@ before(async () => {
   await api(`/tenants/${tenant.id}/quota-changes`, { delta: "-7.5", reason: "Amendment 7, order 88231" });
   await chat(key.secret, "[[sim out=120 delay_ms=30 chunks=12]]", { stream: true });
   let request;
-  await until(async () => ([request] = (await api(`/requests?tenant_id=${tenant.id}`)).items), "the call is recorded");
+  await until(async () => ([request] = (await api(`/requests?tenant_id=${tenant.id}`)).items) && request, "the call is recorded");
   const model = (await api("/models")).items.find((item) => item.name === system.model);
   const webhook = await api("/webhooks", { url: hook.url, event_types: ["quota.low", "quota.exhausted"], description: "Billing" });
   await api(`/webhooks/${webhook.id}/test`, {});
@@ -57,11 +59,13 @@ for (const [language, w] of Object.entries(WORDS)) {
     for (const [name, [address, selector]] of Object.entries(pages)) {
       await page.goto(address);
       await page.locator(selector).first().waitFor();
-      for (const [theme, width] of [["light", 1440], ["dark", 1440], ["dark", 390], ["light", 390], ["light", 820]]) {
+      for (const [theme, width, whole] of LOOKS) {
+        const look = `${language}-${theme}-${width}-${name}`;
         await page.emulateMedia({ colorScheme: theme });
         await page.setViewportSize({ width, height: 900 });
-        await fits(page, `${language}-${theme}-${width}-${name}`);
-        await inspect(opened, `${language}-${theme}-${width}-${name}`);
+        await fits(page, look);
+        if (whole) await inspect(opened, look);
+        else await shot(page, look);
       }
     }
     await opened.context.close();

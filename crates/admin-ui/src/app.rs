@@ -5,6 +5,7 @@ use leptos_router::components::{FlatRoutes, Redirect, Route, Router};
 use leptos_router::path;
 
 use crate::components::icon::Sprite;
+use crate::components::live::live;
 use crate::components::toasts::{ToastCorner, Toasts};
 use crate::i18n::LanguageChoice;
 use crate::pages::frame::Frame;
@@ -63,12 +64,12 @@ fn Entrance() -> impl IntoView {
         Status::Unreachable => Door::Unreachable,
         Status::SignedIn(_) => Door::Open,
     });
-    move || match door.get() {
+    live(move || match door.get() {
         Door::Waiting => ().into_any(),
         Door::Closed { expired } => view! { <SignInPage expired=expired/> }.into_any(),
         Door::Unreachable => view! { <UnreachablePage/> }.into_any(),
         Door::Open => view! { <Frame><Pages/></Frame> }.into_any(),
-    }
+    })
 }
 
 /// All pages. The router knows one route: it keeps the browser's history, the page is chosen here.
@@ -80,7 +81,7 @@ fn Pages() -> impl IntoView {
 #[component]
 fn Chosen() -> impl IntoView {
     let here = place::here();
-    move || match here.get() {
+    live(move || match here.get() {
         Place::Home => view! { <Redirect path="/tenants"/> }.into_any(),
         Place::Tenants => view! { <TenantsPage/> }.into_any(),
         Place::Tenant => view! { <TenantPage/> }.into_any(),
@@ -95,5 +96,5 @@ fn Chosen() -> impl IntoView {
         Place::Webhook => view! { <WebhookPage/> }.into_any(),
         Place::ServiceTokens => view! { <ServiceTokensPage/> }.into_any(),
         Place::Missing => view! { <Missing/> }.into_any(),
-    }
+    })
 }

@@ -4,11 +4,12 @@ use std::cell::RefCell;
 use std::future::Future;
 use std::pin::Pin;
 
-use api_types::Problem;
+use api_types::{Page, Problem};
 use gloo_net::http::{Method, Request, RequestBuilder, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use serde_json::value::RawValue;
 use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::{JsFuture, future_to_promise};
 
@@ -147,6 +148,21 @@ impl Call {
     pub async fn read<T: DeserializeOwned>(self) -> Result<T, Failure> {
         let (status, text) = self.text().await?;
         serde_json::from_str(&text).map_err(|_| Failure::Unreadable { status })
+    }
+
+    /// Sends it and reads a page of a list, entry by entry: what surrounds the entries is compiled once for all lists.
+    ///
+    /// # Errors
+    /// Says whether the API refused, was away, or answered something else.
+    pub async fn page<T: DeserializeOwned>(self) -> Result<Page<T>, Failure> {
+        let (status, text) = self.text().await?;
+        let unreadable = |_| Failure::Unreadable { status };
+        let raw: Page<Box<RawValue>> = serde_json::from_str(&text).map_err(unreadable)?;
+        let mut items = Vec::with_capacity(raw.items.len());
+        for item in raw.items {
+            items.push(serde_json::from_str(item.get()).map_err(unreadable)?);
+        }
+        Ok(Page { items, next_cursor: raw.next_cursor })
     }
 
     /// Sends it where the reply's body does not matter.

@@ -11,7 +11,7 @@ use super::call::{Call, Failure, part};
 /// # Errors
 /// As every call.
 pub async fn list(tenant: &str) -> Result<Page<Grant>, Failure> {
-    Call::get(format!("/tenants/{}/grants?limit=200", part(tenant))).read().await
+    Call::get(format!("/tenants/{}/grants?limit=200", part(tenant))).page().await
 }
 
 /// Adds a grant; `key` makes it happen once.

@@ -12,7 +12,7 @@ use super::call::{Call, Failure, part};
 /// # Errors
 /// As every call.
 pub async fn list(project: &str) -> Result<Page<Key>, Failure> {
-    Call::get(format!("/projects/{}/keys?limit=200", part(project))).read().await
+    Call::get(format!("/projects/{}/keys?limit=200", part(project))).page().await
 }
 
 /// Creates a key. Its secret is in this reply and nowhere else.

@@ -16,7 +16,7 @@ fn path(id: &str) -> String {
 /// # Errors
 /// As every call.
 pub async fn list() -> Result<Page<Model>, Failure> {
-    Call::get("/models?limit=200").read().await
+    Call::get("/models?limit=200").page().await
 }
 
 /// One model.
@@ -56,7 +56,7 @@ pub async fn delete(id: &str) -> Result<(), Failure> {
 /// # Errors
 /// As every call.
 pub async fn prices(id: &str) -> Result<Page<Price>, Failure> {
-    Call::get(format!("{}/prices?limit=200", path(id))).read().await
+    Call::get(format!("{}/prices?limit=200", path(id))).page().await
 }
 
 /// Adds a price.
@@ -72,7 +72,7 @@ pub async fn add_price(id: &str, price: &CreatePrice) -> Result<Price, Failure> 
 /// # Errors
 /// As every call.
 pub async fn targets(id: &str) -> Result<Page<Target>, Failure> {
-    Call::get(format!("{}/targets?limit=200", path(id))).read().await
+    Call::get(format!("{}/targets?limit=200", path(id))).page().await
 }
 
 /// Adds a target.

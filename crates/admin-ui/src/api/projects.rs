@@ -10,7 +10,7 @@ use super::call::{Call, Failure, part};
 /// # Errors
 /// As every call.
 pub async fn list(tenant: &str) -> Result<Page<Project>, Failure> {
-    Call::get(format!("/tenants/{}/projects?limit=200", part(tenant))).read().await
+    Call::get(format!("/tenants/{}/projects?limit=200", part(tenant))).page().await
 }
 
 /// One project.

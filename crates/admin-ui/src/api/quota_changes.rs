@@ -32,7 +32,7 @@ impl Whose {
 /// # Errors
 /// As every call.
 pub async fn list(whose: &Whose) -> Result<Page<QuotaChange>, Failure> {
-    Call::get(format!("{}?limit=10", whose.path())).read().await
+    Call::get(format!("{}?limit=10", whose.path())).page().await
 }
 
 /// Makes a change, or only says what would be where the change says `dry_run`.

@@ -11,7 +11,7 @@ use super::call::{Call, Failure, listed, part};
 /// The parameters that were refused.
 pub async fn list(parameters: &[(&'static str, String)]) -> Result<Page<Request>, Failure> {
     let parameters: Vec<(&str, &str)> = parameters.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    Call::get(listed("/requests", &parameters)).read().await
+    Call::get(listed("/requests", &parameters)).page().await
 }
 
 /// One request.

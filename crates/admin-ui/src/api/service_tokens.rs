@@ -12,7 +12,7 @@ use super::call::{Call, Failure, part};
 /// # Errors
 /// As every call.
 pub async fn list() -> Result<Page<ServiceToken>, Failure> {
-    Call::get("/service-tokens?limit=200").read().await
+    Call::get("/service-tokens?limit=200").page().await
 }
 
 /// Makes a token. Its secret is in this reply and nowhere else.

@@ -41,7 +41,7 @@ pub async fn list(query: &TenantQuery) -> Result<Page<Tenant>, Failure> {
         ("status", &query.status),
         ("cursor", &query.cursor),
     ];
-    Call::get(listed("/tenants", &parameters)).read().await
+    Call::get(listed("/tenants", &parameters)).page().await
 }
 
 /// One tenant.

@@ -10,7 +10,7 @@ use super::call::{Call, Failure, part};
 /// # Errors
 /// As every call.
 pub async fn list() -> Result<Page<Upstream>, Failure> {
-    Call::get("/upstreams?limit=200").read().await
+    Call::get("/upstreams?limit=200").page().await
 }
 
 /// Adds an upstream.

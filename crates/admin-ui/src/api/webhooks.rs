@@ -14,7 +14,7 @@ fn path(id: &str) -> String {
 /// # Errors
 /// As every call.
 pub async fn list() -> Result<Page<Webhook>, Failure> {
-    Call::get("/webhooks?limit=200").read().await
+    Call::get("/webhooks?limit=200").page().await
 }
 
 /// One endpoint.
@@ -79,7 +79,7 @@ pub async fn enable(id: &str) -> Result<Webhook, Failure> {
 /// As every call.
 pub async fn deliveries(id: &str, state: &str, limit: &str, cursor: &str) -> Result<Page<Delivery>, Failure> {
     let path = format!("{}/deliveries", path(id));
-    Call::get(listed(&path, &[("state", state), ("limit", limit), ("cursor", cursor)])).read().await
+    Call::get(listed(&path, &[("state", state), ("limit", limit), ("cursor", cursor)])).page().await
 }
 
 /// Delivers events again.

@@ -16,6 +16,7 @@ pub mod kv;
 pub mod language_switch;
 pub mod legend;
 pub mod limits_use;
+pub mod live;
 pub mod navigation;
 pub mod notice;
 pub mod page_head;

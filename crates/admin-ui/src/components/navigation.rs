@@ -5,6 +5,7 @@ use leptos_router::hooks::use_location;
 
 use super::icon::Icon;
 use super::language_switch::LanguageSwitch;
+use super::live::live;
 use crate::i18n::language;
 use crate::session::Session;
 
@@ -39,20 +40,20 @@ pub fn Navigation(
     };
     let session = expect_context::<Session>();
     // Only what the person may open.
-    let catalog = move || {
+    let catalog = live(move || {
         session.is_platform().then(|| {
             view! {
                 <h2>{t.catalog()}</h2>
                 <ul>{entry("/models", "models", t.models_and_prices())}{entry("/upstreams", "upstreams", t.upstreams())}</ul>
             }
         })
-    };
-    let systems = move || {
+    });
+    let systems = live(move || {
         let tokens = session.is_owner().then(|| entry("/service-tokens", "key", t.service_tokens()));
         session.may_own().then(|| {
             view! { <h2>{t.systems()}</h2><ul>{entry("/webhooks", "webhooks", t.webhooks())}{tokens}</ul> }
         })
-    };
+    });
     view! {
         <nav class="nav" id="nav" class:open=move || open.get() aria-label=t.main_navigation()
             on:keydown=move |event| { if event.key() == "Escape" { open.set(false) } }>

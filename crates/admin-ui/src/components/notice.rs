@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use super::badge::Tone;
 use super::icon::Icon;
+use super::live::live;
 use crate::api::Failure;
 use crate::i18n::language;
 
@@ -31,7 +32,7 @@ pub fn FormFailure(
     failure: RwSignal<Option<Failure>>,
 ) -> impl IntoView {
     let t = language();
-    let shown = move || {
+    let shown = live(move || {
         failure.get().map(|failure| {
             let id = match &failure {
                 Failure::Problem(problem) if problem.status >= 500 => Some(problem.request_id.clone()),
@@ -44,6 +45,6 @@ pub fn FormFailure(
                 </Notice>
             }
         })
-    };
+    });
     view! { <div role="alert">{shown}</div> }
 }

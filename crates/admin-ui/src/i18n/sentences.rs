@@ -193,12 +193,12 @@ impl Language {
         }
     }
 
-    /// `key ends in …x7Q2, version 3`.
+    /// `...x7Q2, version 3`.
     #[must_use]
     pub fn key_hint(self, hint: &str, version: i32) -> String {
         match self {
-            Self::En => format!("…{hint}, version {version}"),
-            Self::Zh => format!("…{hint}，第 {version} 版"),
+            Self::En => format!("{hint}, version {version}"),
+            Self::Zh => format!("{hint}，第 {version} 版"),
         }
     }
 }

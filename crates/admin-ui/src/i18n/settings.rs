@@ -103,6 +103,7 @@ texts! {
     both_copies: "Redis and Postgres" | "Redis 与 Postgres";
     both_copies_hint: "Postgres decides; Redis' copy follows it." | "以 Postgres 为准，Redis 副本随之更新。";
     scope: "Scope" | "范围";
+    version_head: "Version" | "版本";
     comparison: "Comparison" | "比对";
     equal: "The same" | "一致";
     absent: "Not loaded" | "未加载";

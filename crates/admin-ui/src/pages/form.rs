@@ -88,8 +88,10 @@ impl Form {
         let session = use_context::<Session>();
         spawn_local(async move {
             let answer = work.await;
-            // The form may be gone from the page; what was done is done.
-            let _ = self.busy.try_set(false);
+            // Gone from the page: what was done is done, and nobody is left to be told.
+            if self.busy.try_set(false).is_some() {
+                return;
+            }
             match answer {
                 Ok(then) => then(),
                 Err(failure) => {

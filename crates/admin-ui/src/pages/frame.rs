@@ -6,6 +6,7 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::use_navigate;
 
 use crate::api::people;
+use crate::components::live::live;
 use crate::components::navigation::Navigation;
 use crate::components::toasts::{Toast, Toasts};
 use crate::components::topbar::Topbar;
@@ -38,10 +39,10 @@ pub fn Frame(
             }
         });
     });
-    let bar = move || match session.status() {
+    let bar = live(move || match session.status() {
         Status::SignedIn(who) => Some(view! { <Topbar who=*who menu=menu on_sign_out=sign_out/> }),
         _ => None,
-    };
+    });
     view! {
         <a class="skip" href="#main">{t.skip_to_content()}</a>
         <div class="app">

@@ -77,5 +77,5 @@ pub fn LimitsFields(
         view! { <TextField name=name label=t.limit_name(limit) value=value failure=failure/> }.into_any()
     };
     let fields = LimitName::ALL.into_iter().zip(typed.0).zip(names).map(one).collect::<Vec<_>>();
-    view! { <div class="form-grid">{fields}</div><p class="hint">{t.limits_hint()}</p> }
+    view! { <div class="form-grid">{fields}</div><p class="tiny faint">{t.limits_hint()}</p> }
 }

@@ -6,6 +6,7 @@ use api_types::Page;
 use leptos::prelude::*;
 
 use crate::components::badge::Tone;
+use crate::components::live::live;
 use crate::components::notice::Notice;
 use crate::components::states::{Failed, Loading};
 use crate::fetch::Fetch;
@@ -18,12 +19,12 @@ pub fn listed<T: Clone + Send + Sync + 'static>(
     table: impl Fn(Vec<T>) -> AnyView + Send + Sync + 'static,
     empty: impl Fn() -> AnyView + Send + Sync + 'static,
 ) -> AnyView {
-    let shown = move || match (page.data.get(), page.failure.get()) {
+    let shown = live(move || match (page.data.get(), page.failure.get()) {
         (Some(data), failure) if !data.items.is_empty() => with_age(failure.is_some(), table(data.items)),
         (_, Some(failure)) => failed(failure, Callback::new(move |()| page.again())),
         (Some(_), None) => empty(),
         (None, None) => view! { <Loading rows=rows/> }.into_any(),
-    };
+    });
     shown.into_any()
 }
 
@@ -33,11 +34,11 @@ pub fn read<T: Clone + Send + Sync + 'static>(
     rows: usize,
     shown: impl Fn(T) -> AnyView + Send + Sync + 'static,
 ) -> AnyView {
-    let view = move || match (one.data.get(), one.failure.get()) {
+    let view = live(move || match (one.data.get(), one.failure.get()) {
         (Some(data), failure) => with_age(failure.is_some(), shown(data)),
         (None, Some(failure)) => failed(failure, Callback::new(move |()| one.again())),
         (None, None) => view! { <Loading rows=rows/> }.into_any(),
-    };
+    });
     view.into_any()
 }
 
@@ -49,7 +50,7 @@ pub fn page<T: Clone + Send + Sync + 'static>(
     shown: impl Fn(T) -> AnyView + Send + Sync + 'static,
 ) -> AnyView {
     let known = Memo::new(move |_| one.data.read().map(|data| Shown { data, same }));
-    let view = move || match known.get() {
+    let view = live(move || match known.get() {
         Some(now) => shown(Arc::unwrap_or_clone(now.data)),
         None => {
             let inside = match one.failure.get() {
@@ -58,7 +59,7 @@ pub fn page<T: Clone + Send + Sync + 'static>(
             };
             view! { <section class="card">{inside}</section> }.into_any()
         }
-    };
+    });
     view.into_any()
 }
 

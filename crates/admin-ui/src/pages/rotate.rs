@@ -8,6 +8,7 @@ use super::form::{Form, Whole, typed};
 use super::form_dialog::FormDialog;
 use crate::api::{Failure, keys, service_tokens, webhooks};
 use crate::components::field::TextField;
+use crate::components::live::live;
 use crate::components::secret::SecretDialog;
 use crate::i18n::{Language, language};
 
@@ -77,7 +78,7 @@ pub fn RotateDialog(
         on_close.run(());
         on_done.run(());
     });
-    move || match made.get() {
+    live(move || match made.get() {
         None => {
             let grace = (whose != Whose::Webhook).then(|| {
                 view! { <TextField name="grace_s" label=t.grace_hours() hint=t.grace_hint() value=hours failure=form.failure autofocus=true/> }
@@ -94,5 +95,5 @@ pub fn RotateDialog(
         Some(secret) => {
             view! { <SecretDialog title=t.rotated() secret=secret hint=whose.hint(t) on_done=stored/> }.into_any()
         }
-    }
+    })
 }

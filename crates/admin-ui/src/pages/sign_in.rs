@@ -11,6 +11,7 @@ use crate::browser;
 use crate::components::badge::Tone;
 use crate::components::field::TextField;
 use crate::components::language_switch::LanguageSwitch;
+use crate::components::live::live;
 use crate::components::navigation::Mark;
 use crate::components::notice::{FormFailure, Notice};
 use crate::components::theme_switch::ThemeSwitch;
@@ -53,13 +54,13 @@ pub fn SignInPage(
             let _ = needed.try_set(true);
         }
     });
-    move || {
+    live(move || {
         if needed.get() {
             view! { <SetUpForm on_done=Callback::new(move |()| needed.set(false))/> }.into_any()
         } else {
             view! { <SignInForm expired=expired/> }.into_any()
         }
-    }
+    })
 }
 
 #[component]

@@ -3,6 +3,7 @@
 mod asks;
 mod change;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use api_types::key::{Key, KeyStatus};
@@ -20,13 +21,14 @@ use crate::components::copy::Id;
 use crate::components::crumbs::Crumb;
 use crate::components::kv::Kv;
 use crate::components::limits_use::LimitsUse;
+use crate::components::live::live;
 use crate::components::page_head::PageHead;
 use crate::components::states::{Failed, Loading};
 use crate::components::table::{mono, text};
 use crate::components::written;
 use crate::fetch::{Fetch, fetch};
 use crate::i18n::{Language, language};
-use crate::pages::project::quota::NumbersCard;
+use crate::pages::project::quota::{Now, NumbersCard};
 use crate::pages::quota_change::dialog::QuotaChangeDialog;
 use crate::pages::rotate::{RotateDialog, Whose as Secret};
 use crate::place;
@@ -58,7 +60,7 @@ pub fn KeyPage() -> impl IntoView {
     key.poll(LIVE);
     // The numbers move; only another key or a changed one builds the page anew.
     let known = Memo::new(move |_| Some((tenant.data.get()?, project.data.get()?, Settled(key.data.get()?))));
-    move || match known.get() {
+    live(move || match known.get() {
         Some((tenant, project, Settled(first))) => {
             view! { <Loaded tenant=tenant project=project first=first key_=key/> }.into_any()
         }
@@ -75,7 +77,7 @@ pub fn KeyPage() -> impl IntoView {
             };
             view! { <section class="card">{inside}</section> }.into_any()
         }
-    }
+    })
 }
 
 /// A key, the same as another while only its numbers differ.
@@ -96,19 +98,19 @@ fn Loaded(tenant: Tenant, project: Project, first: Key, key_: Fetch<Key>) -> imp
     let at_project = format!("/tenants/{}/projects/{}", tenant.id, project.id);
     let stored = StoredValue::new((first.clone(), at_project));
     let start = first.clone();
-    let now = Signal::derive(move || {
+    let now: Now = Arc::new(move || {
         let key = key_.data.get().unwrap_or_else(|| start.clone());
         (key.name, key.budget, key.quota)
     });
-    let uses = move || {
+    let uses = live(move || {
         let windows = key_.data.read().as_ref().and_then(|key| key.windows.clone()).unwrap_or_default();
         view! { <LimitsUse windows=windows unit=unit/> }
-    };
+    });
     view! {
         <Head tenant=tenant project=project entry=first.clone() open=open/>
         <div class="cols main-side">
             <div class="stack"><Card id="limits-use" title=t.limits_in_use()>{uses}</Card><FactsCard entry=first/></div>
-            <div class="stack"><NumbersCard now=now live="key"/></div>
+            <div class="stack"><NumbersCard now=now mark="key"/></div>
         </div>
         {move || open.get().map(|which| {
             let (entry, back) = stored.get_value();
@@ -165,7 +167,7 @@ fn Head(tenant: Tenant, project: Project, entry: Key, open: RwSignal<Option<Open
     };
     let has_budget = entry.budget.is_some();
     let requests = format!("/requests?key_id={}", entry.id);
-    let actions = move || {
+    let actions = live(move || {
         let requests = requests.clone();
         let own = session.may_own().then(|| {
             let budget = has_budget.then(|| {
@@ -183,7 +185,7 @@ fn Head(tenant: Tenant, project: Project, entry: Key, open: RwSignal<Option<Open
             }
         });
         view! { <a class="btn" href=requests>{t.see_requests()}</a>{own} }
-    };
+    });
     let prefix = format!("{}…", entry.prefix);
     let facts = vec![("", view! { <Id id=entry.id.to_string()/> }.into_any()), (t.prefix(), mono(prefix))];
     view! { <PageHead way=way title=entry.name badge=badge actions=actions.into_any() facts=facts/> }

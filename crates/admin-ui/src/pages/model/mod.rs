@@ -14,6 +14,7 @@ use crate::components::badge::{Badge, Tone};
 use crate::components::button::{Button, opener};
 use crate::components::copy::Id;
 use crate::components::crumbs::Crumb;
+use crate::components::live::live;
 use crate::components::page_head::PageHead;
 use crate::components::table::text;
 use crate::fetch::{Fetch, fetch};
@@ -52,26 +53,26 @@ fn Loaded(model: Model, fetched: Fetch<Model>) -> impl IntoView {
     let t = language();
     let session = expect_context::<Session>();
     let open = RwSignal::new(None::<Open>);
-    let actions = move || {
+    let actions = live(move || {
         session.may_operate().then(|| {
             view! {
                 <Button words=t.change_model() on_press=opener(open, Open::Change)/>
                 <Button words=t.delete() class="danger" on_press=opener(open, Open::Delete)/>
             }
         })
-    };
+    });
     let way = vec![Crumb::to(t.models_and_prices(), "/models"), Crumb::here(model.name.clone())];
     // A first price is added without the page being built anew.
-    let badge = move || {
+    let badge = live(move || {
         let priced = fetched.data.read().is_some_and(|model| model.price_in_force.is_some());
         let (tone, words) = if priced { (Tone::Ok, t.in_force()) } else { (Tone::Warn, t.no_price()) };
         view! { <Badge tone=tone text=words/> }
-    };
+    });
     let (title, facts, id) = (model.name.clone(), facts(t, &model), StoredValue::new(model.id.to_string()));
     let model = StoredValue::new(model);
     let again = Callback::new(move |()| fetched.again());
     let changed = Callback::new(move |model| fetched.data.set(model));
-    let dialog = move || {
+    let dialog = live(move || {
         let close = Callback::new(move |()| open.set(None));
         open.get().map(|which| match which {
             Open::Change => {
@@ -79,7 +80,7 @@ fn Loaded(model: Model, fetched: Fetch<Model>) -> impl IntoView {
             }
             Open::Delete => view! { <DeleteModelDialog model=model.get_value() on_close=close/> }.into_any(),
         })
-    };
+    });
     view! {
         <PageHead way=way title=title badge=badge.into_any() actions=actions.into_any() facts=facts/>
         <PricesCard model=id.get_value() on_added=again/>

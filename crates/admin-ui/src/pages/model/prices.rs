@@ -11,6 +11,7 @@ use crate::browser;
 use crate::components::badge::{Badge, Tone};
 use crate::components::button::{Button, opener};
 use crate::components::card::Card;
+use crate::components::live::live;
 use crate::components::states::Empty;
 use crate::components::table::{Column, Row, Table, named, text};
 use crate::components::written;
@@ -61,9 +62,9 @@ pub fn PricesCard(
     };
     let empty =
         move || view! { <Empty icon="models" title=t.no_prices() hint=t.no_prices_hint()>""</Empty> }.into_any();
-    let end = move || {
+    let end = live(move || {
         session.may_operate().then(|| view! { <Button words=t.new_price() icon="plus" class="sm" on_press=add/> })
-    };
+    });
     let added = Callback::new(move |()| {
         page.again();
         on_added.run(());

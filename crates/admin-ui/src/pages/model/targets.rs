@@ -9,6 +9,7 @@ use crate::api::{models, upstreams};
 use crate::components::badge::{Badge, Tone};
 use crate::components::button::{Button, opener};
 use crate::components::card::Card;
+use crate::components::live::live;
 use crate::components::states::Empty;
 use crate::components::table::{Column, Row, Table, mono, named, text};
 use crate::fetch::fetch;
@@ -65,7 +66,7 @@ pub fn TargetsCard(
         open.set(None);
         page.again();
     });
-    let dialog = move || {
+    let dialog = live(move || {
         open.get().map(|which| {
             let (model, accounts) = (id.get_value(), accounts());
             match which {
@@ -76,7 +77,7 @@ pub fn TargetsCard(
                 Open::Delete(target) => view! { <DeleteTargetDialog target=*target on_close=close/> }.into_any(),
             }
         })
-    };
+    });
     view! {
         <Card id="targets" title=t.targets() end=end.into_any()>
             {listed(page, 2, table, empty)}

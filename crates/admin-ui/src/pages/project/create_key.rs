@@ -9,6 +9,7 @@ use super::create::typed_budget;
 use crate::api::{Failure, keys, models};
 use crate::components::check_set::CheckSet;
 use crate::components::field::{AmountField, SelectField, TextField};
+use crate::components::live::live;
 use crate::fetch::fetch;
 use crate::i18n::language;
 use crate::pages::form::Form;
@@ -72,10 +73,10 @@ pub fn ModelChoice(
 ) -> impl IntoView {
     let t = language();
     let known = fetch(|| (), |()| models::list());
-    move || {
+    live(move || {
         known.data.get().filter(|page| !page.items.is_empty()).map(|page| {
             let names = page.items.into_iter().map(|model| (model.name.clone(), model.name)).collect();
             view! { <CheckSet name="models" label=t.models() hint=t.models_hint() choices=names chosen=chosen failure=failure/> }
         })
-    }
+    })
 }

@@ -8,6 +8,7 @@ use leptos::prelude::*;
 use crate::components::badge::{Badge, Tone};
 use crate::components::gate::{Gate, Size};
 use crate::components::icon::Icon;
+use crate::components::live::live;
 use crate::components::states::{Empty, Failed, Loading};
 use crate::components::written;
 use crate::fetch::Fetch;
@@ -29,7 +30,7 @@ pub fn KeysCard(
     let t = language();
     let session = expect_context::<Session>();
     let tenant = StoredValue::new(tenant);
-    let body = move || {
+    let body = live(move || {
         match (keys.data.get(), keys.failure.get()) {
         (Some(page), _) if !page.items.is_empty() => view! { <KeysTable tenant=tenant.get_value() keys=page.items/> }.into_any(),
         (_, Some(failure)) => view! { <Failed failure=failure on_again=Callback::new(move |()| keys.again())/> }.into_any(),
@@ -41,7 +42,7 @@ pub fn KeysCard(
         .into_any(),
         (None, None) => view! { <Loading rows=4/> }.into_any(),
     }
-    };
+    });
     view! {
         <section class="card" aria-labelledby="h-keys">
             <div class="card-head"><h2 id="h-keys">{t.keys()}</h2></div>

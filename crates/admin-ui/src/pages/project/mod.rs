@@ -23,6 +23,7 @@ use crate::components::card::Card;
 use crate::components::copy::Id;
 use crate::components::crumbs::Crumb;
 use crate::components::limits_use::LimitsUse;
+use crate::components::live::live;
 use crate::components::page_head::PageHead;
 use crate::components::states::{Failed, Loading};
 use crate::fetch::{Fetch, fetch};
@@ -52,7 +53,7 @@ pub fn ProjectPage() -> impl IntoView {
         let (tenant, project) = (tenant.data.get()?, project.data.get()?);
         Some((tenant, Settled(project)))
     });
-    move || match known.get() {
+    live(move || match known.get() {
         Some((tenant, Settled(first))) => view! { <Loaded tenant=tenant first=first project=project/> }.into_any(),
         None => match tenant.failure.get().or_else(|| project.failure.get()) {
             Some(failure) => {
@@ -64,7 +65,7 @@ pub fn ProjectPage() -> impl IntoView {
             }
             None => view! { <section class="card"><Loading rows=6/></section> }.into_any(),
         },
-    }
+    })
 }
 
 /// A project, the same as another while only its numbers differ.
@@ -132,10 +133,10 @@ fn Loaded(tenant: Tenant, first: Project, project: Fetch<Project>) -> impl IntoV
                     <LimitsCard project=project unit=unit/>
                 </div>
             </div>
-            {dialog}
+            {move || dialog()}
         }
     };
-    move || match created.get() {
+    live(move || match created.get() {
         None => overview().into_any(),
         Some(key) => {
             let done = Callback::new(move |()| {
@@ -145,17 +146,17 @@ fn Loaded(tenant: Tenant, first: Project, project: Fetch<Project>) -> impl IntoV
             view! { <KeyCreated tenant=tenant_name.get_value() project=first.get_value() key=key on_done=done/> }
                 .into_any()
         }
-    }
+    })
 }
 
 /// The present use of the project's limits.
 #[component]
 fn LimitsCard(project: Fetch<Project>, unit: Unit) -> impl IntoView {
     let t = language();
-    let uses = move || {
+    let uses = live(move || {
         let windows = project.data.read().as_ref().and_then(|project| project.windows.clone()).unwrap_or_default();
         view! { <LimitsUse windows=windows unit=unit/> }
-    };
+    });
     view! { <Card id="limits-use" title=t.limits_in_use()>{uses}</Card> }
 }
 
@@ -173,7 +174,7 @@ fn Head(tenant: (String, String), project: Project, open: RwSignal<Option<Open>>
     ];
     let has_budget = project.budget.is_some();
     let requests = format!("/requests?project_id={id}");
-    let actions = move || {
+    let actions = live(move || {
         let requests = requests.clone();
         let budget = has_budget.then(
             || view! { <Button words=t.change_budget() icon="balance" on_press=opener(open, Open::ChangeBudget)/> },
@@ -186,7 +187,7 @@ fn Head(tenant: (String, String), project: Project, open: RwSignal<Option<Open>>
             }
         });
         view! { <a class="btn" href=requests>{t.see_requests()}</a>{own} }
-    };
+    });
     let facts = vec![("", view! { <Id id=id/> }.into_any())];
     view! { <PageHead way=way title=project.name actions=actions.into_any() facts=facts/> }
 }

@@ -1,5 +1,7 @@
 //! A project's four numbers, live.
 
+use std::sync::Arc;
+
 use api_types::Numbers;
 use api_types::project::{Budget, Project};
 use domain::Amount;
@@ -8,11 +10,16 @@ use leptos::prelude::*;
 use crate::components::figure::Exact;
 use crate::components::gate::{Gate, Size};
 use crate::components::kv::Kv;
+use crate::components::live::live;
 use crate::components::written;
 use crate::fetch::Fetch;
 use crate::figures::Figures;
 use crate::format;
 use crate::i18n::language;
+
+/// Name, budget and numbers as they are now; tracks. A closure and no signal: a part of the page that is about to be built anew
+/// may ask once more, and a signal of that part would be gone by then.
+pub type Now = Arc<dyn Fn() -> (String, Option<Budget>, Numbers) + Send + Sync>;
 
 /// Budget, four numbers, bar of a project.
 #[component]
@@ -22,25 +29,26 @@ pub fn BudgetCard(
     /// As it was first read.
     first: Project,
 ) -> impl IntoView {
-    let now = Signal::derive(move || {
+    let now: Now = Arc::new(move || {
         let project = project.data.get().unwrap_or_else(|| first.clone());
         (project.name, project.budget, project.quota)
     });
-    view! { <NumbersCard now=now live="project"/> }
+    view! { <NumbersCard now=now mark="project"/> }
 }
 
 /// Budget, four numbers, bar.
 #[component]
 pub fn NumbersCard(
     /// Whose, what it may spend, and the numbers.
-    now: Signal<(String, Option<Budget>, Numbers)>,
+    now: Now,
     /// Marks the card.
-    live: &'static str,
+    mark: &'static str,
 ) -> impl IntoView {
     let t = language();
-    let as_of = move || t.live_as_of(&written::clock(now.read().2.as_of, t));
-    let body = move || {
-        let (name, budget, numbers) = now.get();
+    let at = Arc::clone(&now);
+    let as_of = move || t.live_as_of(&written::clock(at().2.as_of, t));
+    let body = live(move || {
+        let (name, budget, numbers) = now();
         let figures = Figures::read(&numbers, Amount::ZERO).ok();
         let number = |mark: &'static str, value: Option<api_types::Decimal>| {
             let inside = match value {
@@ -61,9 +69,9 @@ pub fn NumbersCard(
             <Kv rows=rows/>
             {figures.map(|figures| view! { <Gate figures=figures about=name size=Size::Plain/> })}
         }
-    };
+    });
     view! {
-        <section class="card" aria-labelledby="h-budget" data-live=live>
+        <section class="card" aria-labelledby="h-budget" data-live=mark>
             <div class="card-head"><h2 id="h-budget">{t.quota()}</h2><div class="end"><span class="live-mark">{as_of}</span></div></div>
             <div class="card-body stack">{body}</div>
         </section>

@@ -13,6 +13,7 @@ use crate::api::quota_changes::{self, Whose};
 use crate::api::{Failure, call};
 use crate::browser;
 use crate::components::field::{AmountField, TextField};
+use crate::components::live::live;
 use crate::components::switch::Switch;
 use crate::components::toasts::Toasts;
 use crate::format;
@@ -81,11 +82,11 @@ pub fn QuotaChangeDialog(
         let failure = form.failure.get()?;
         refused_numbers(&failure).map(|numbers| view! { <Refusal numbers=numbers/> })
     };
-    let preview = move || match tried.get() {
+    let preview = live(move || match tried.get() {
         Tried::Nothing => None,
         Tried::Fits(change) => Some(view! { <Preview change=*change/> }.into_any()),
         Tried::Below(numbers) => Some(view! { <Refusal numbers=*numbers/> }.into_any()),
-    };
+    });
     let failure = form.failure;
     view! {
         <FormDialog title=t.change_quota() subtitle=about form=form action=action on_submit=submit on_close=on_close>

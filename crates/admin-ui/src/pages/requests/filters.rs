@@ -9,6 +9,7 @@ use crate::api::Failure;
 use crate::browser;
 use crate::components::field::{AmountField, SelectField, TextField};
 use crate::components::icon::Icon;
+use crate::components::live::live;
 use crate::format;
 use crate::i18n::language;
 use crate::pages::address::Address;
@@ -95,7 +96,7 @@ fn Chosen(address: Address) -> impl IntoView {
             .into_any()
         })
     };
-    move || {
+    live(move || {
         let names = [("tenant_id", t.tenant()), ("project_id", t.project()), ("key_id", t.key())];
         let chips = names.into_iter().filter_map(one).collect::<Vec<_>>();
         let any = FILTERS.iter().any(|name| !address.get(name).is_empty());
@@ -107,5 +108,5 @@ fn Chosen(address: Address) -> impl IntoView {
                 </div>
             }
         })
-    }
+    })
 }

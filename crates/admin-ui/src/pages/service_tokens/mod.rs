@@ -7,6 +7,7 @@ use leptos::prelude::*;
 
 use crate::api::service_tokens;
 use crate::components::button::{Button, opener};
+use crate::components::live::live;
 use crate::components::page_head::PageHead;
 use crate::components::secret::SecretDialog;
 use crate::components::states::Empty;
@@ -64,7 +65,7 @@ pub fn ServiceTokensPage() -> impl IntoView {
         page.again();
     });
     let made = Callback::new(move |token| open.set(Some(Open::Made(Box::new(token)))));
-    let dialog = move || {
+    let dialog = live(move || {
         open.get().map(|which| match which {
             Open::Create => view! { <CreateTokenDialog on_close=close on_made=made/> }.into_any(),
             Open::Made(token) => {
@@ -78,7 +79,7 @@ pub fn ServiceTokensPage() -> impl IntoView {
             }
             Open::Revoke(token) => view! { <RevokeDialog token=*token on_close=close/> }.into_any(),
         })
-    };
+    });
     let actions = view! { <Button words=t.new_token() icon="plus" class="primary" on_press=create/> };
     view! {
         <PageHead title=t.service_tokens() hint=t.service_tokens_hint() actions=actions.into_any()/>

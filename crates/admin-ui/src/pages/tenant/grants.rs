@@ -7,6 +7,7 @@ use leptos::prelude::*;
 
 use crate::components::badge::{Badge, Tone};
 use crate::components::button::Button;
+use crate::components::live::live;
 use crate::components::spent_bar::SpentBar;
 use crate::components::states::{Empty, Failed, Loading};
 use crate::components::table::{Column, Row, Table, named, text};
@@ -43,7 +44,7 @@ pub fn GrantsCard(
             .unwrap_or_default()
     });
     let has_ended = move || grants.data.read().as_ref().is_some_and(|page| page.items.iter().any(is_over));
-    let body = move || match (grants.data.get(), grants.failure.get()) {
+    let body = live(move || match (grants.data.get(), grants.failure.get()) {
         (Some(page), _) if !page.items.is_empty() => {
             let sorted = burn_order(page.items, &order.read(), all.get());
             view! { <GrantsTable tenant=tenant.get_value() grants=sorted on_end=on_end/> }.into_any()
@@ -58,8 +59,8 @@ pub fn GrantsCard(
         }
         .into_any(),
         (None, None) => view! { <Loading/> }.into_any(),
-    };
-    let toggle = move || {
+    });
+    let toggle = live(move || {
         has_ended().then(|| {
             view! {
                 <button class="btn ghost sm" type="button" aria-pressed=move || all.get().to_string() on:click=move |_| all.update(|all| *all = !*all)>
@@ -67,7 +68,7 @@ pub fn GrantsCard(
                 </button>
             }
         })
-    };
+    });
     view! {
         <section class="card" aria-labelledby="h-grants">
             <div class="card-head"><h2 id="h-grants">{t.grants_in_burn_order()}</h2><div class="end">{toggle}</div></div>

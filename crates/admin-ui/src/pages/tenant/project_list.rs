@@ -7,6 +7,7 @@ use leptos::prelude::*;
 
 use crate::components::gate::{Gate, Size};
 use crate::components::icon::Icon;
+use crate::components::live::live;
 use crate::components::states::{Empty, Failed, Loading};
 use crate::fetch::Fetch;
 use crate::figures::Figures;
@@ -31,7 +32,7 @@ pub fn ProjectBudgets(
     let session = expect_context::<Session>();
     let all = format!("/tenants/{tenant}/projects");
     let tenant = StoredValue::new(tenant);
-    let body = move || {
+    let body = live(move || {
         match (projects.data.get(), projects.failure.get()) {
         (Some(page), _) if !page.items.is_empty() => {
             let one = |project| view! { <ProjectItem tenant=tenant.get_value() project=project/> };
@@ -46,7 +47,7 @@ pub fn ProjectBudgets(
         .into_any(),
         (None, None) => view! { <Loading/> }.into_any(),
     }
-    };
+    });
     view! {
         <section class="card" aria-labelledby="h-projects">
             <div class="card-head"><h2 id="h-projects">{t.project_budgets()}</h2><div class="end"><a href=all>{t.projects()}</a></div></div>

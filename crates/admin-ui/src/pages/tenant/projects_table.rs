@@ -8,6 +8,7 @@ use leptos::prelude::*;
 use crate::components::badge::{Badge, Tone};
 use crate::components::gate::{Gate, Size};
 use crate::components::icon::Icon;
+use crate::components::live::live;
 use crate::components::states::{Empty, Failed, Loading};
 use crate::fetch::Fetch;
 use crate::figures::Figures;
@@ -28,7 +29,7 @@ pub fn ProjectsCard(
     let t = language();
     let session = expect_context::<Session>();
     let tenant = StoredValue::new(tenant);
-    let body = move || {
+    let body = live(move || {
         match (projects.data.get(), projects.failure.get()) {
         (Some(page), _) if !page.items.is_empty() => view! { <ProjectsTable tenant=tenant.get_value() projects=page.items/> }.into_any(),
         (_, Some(failure)) => view! { <Failed failure=failure on_again=Callback::new(move |()| projects.again())/> }.into_any(),
@@ -40,7 +41,7 @@ pub fn ProjectsCard(
         .into_any(),
         (None, None) => view! { <Loading rows=5/> }.into_any(),
     }
-    };
+    });
     view! {
         <section class="card" aria-labelledby="h-projects">
             <div class="card-head"><h2 id="h-projects">{t.projects()}</h2></div>

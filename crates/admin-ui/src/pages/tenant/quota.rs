@@ -8,6 +8,7 @@ use leptos::prelude::*;
 use crate::components::badge::Tone;
 use crate::components::equation::Equation;
 use crate::components::gate::{Gate, Size};
+use crate::components::live::live;
 use crate::components::notice::Notice;
 use crate::components::states::{Failed, Loading};
 use crate::components::written;
@@ -30,7 +31,7 @@ pub fn QuotaCard(
     let name = StoredValue::new(tenant.name.clone());
     // A credit line that is no amount would draw a wrong bar; the API never sends one.
     let credit = tenant.settings.credit_limit.amount(tenant.unit);
-    let body = move || match (quota.data.get(), quota.failure.get()) {
+    let body = live(move || match (quota.data.get(), quota.failure.get()) {
         (Some(data), failure) => {
             let figures = credit.and_then(|credit| Figures::read(&data.numbers, credit));
             view! { {failure.map(|_| older())}<Numbers quota=data figures=figures.ok() about=name.get_value()/> }
@@ -40,7 +41,7 @@ pub fn QuotaCard(
             view! { <Failed failure=failure on_again=Callback::new(move |()| quota.again())/> }.into_any()
         }
         (None, None) => view! { <Loading rows=4/> }.into_any(),
-    };
+    });
     view! {
         <section class="card" aria-labelledby="h-quota" data-live="quota">
             <div class="card-head">

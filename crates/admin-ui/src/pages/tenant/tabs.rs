@@ -16,6 +16,7 @@ use super::{LIVE, REFRESH};
 use crate::api::quota_changes::Whose;
 use crate::api::{grants as grants_api, projects as projects_api, quota_changes, tenants};
 use crate::components::button::{Button, opener};
+use crate::components::live::live;
 use crate::fetch::fetch;
 use crate::i18n::language;
 use crate::pages::project::create::CreateProjectDialog;
@@ -64,7 +65,7 @@ pub fn QuotaTab(
         changes.again();
     });
     let count = Signal::derive(move || projects.data.read().as_ref().map(|page| page.items.len()));
-    let actions = move || {
+    let actions = live(move || {
         session.may_operate().then(|| {
             view! {
                 <Button words=t.change_quota() icon="balance" on_press=opener(open, Open::ChangeQuota)/>
@@ -72,10 +73,10 @@ pub fn QuotaTab(
             }
             .into_any()
         })
-    };
+    });
     let unit = tenant.unit;
     let (for_quota, for_side, for_dialog) = (tenant.clone(), tenant.clone(), StoredValue::new(tenant.clone()));
-    let dialog = move || {
+    let dialog = live(move || {
         open.get().map(|which| match which {
             Open::AddGrant => {
                 view! { <AddGrantDialog tenant=id.get_value() unit=unit on_close=close on_added=changed/> }.into_any()
@@ -91,7 +92,7 @@ pub fn QuotaTab(
                 view! { <EndGrantDialog grant=*grant on_close=close on_ended=changed/> }.into_any()
             }
         })
-    };
+    });
     view! {
         <Head tenant=tenant.clone() tab=Tab::Quota projects=count actions=actions.into_any()/>
         <QuotaCard tenant=for_quota quota=quota/>
@@ -125,9 +126,9 @@ pub fn ProjectsTab(
     let creating = RwSignal::new(None::<()>);
     let create = opener(creating, ());
     let count = Signal::derive(move || projects.data.read().as_ref().map(|page| page.items.len()));
-    let actions = move || {
+    let actions = live(move || {
         session.may_own().then(|| view! { <Button words=t.new_project() icon="plus" class="primary" on_press=create/> })
-    };
+    });
     view! {
         <Head tenant=tenant tab=Tab::Projects projects=count actions=actions.into_any()/>
         <ProjectsCard tenant=id.get_value() projects=projects on_create=create/>

@@ -12,6 +12,7 @@ use crate::api::tenants::{self, TenantQuery};
 use crate::browser;
 use crate::components::icon::Icon;
 use crate::components::legend::QuotaLegend;
+use crate::components::live::live;
 use crate::fetch::fetch;
 use crate::i18n::language;
 use crate::pages::address::{Address, AddressPager};
@@ -44,11 +45,11 @@ pub fn TenantsPage() -> impl IntoView {
     let page = fetch(move || query.get(), |query| async move { tenants::list(&query).await });
     page.poll(REFRESH);
     let creating = RwSignal::new(false);
-    let create = move || {
+    let create = live(move || {
         session.may_operate().then(|| {
             view! { <button class="btn primary" type="button" on:click=move |_| creating.set(true)><Icon name="plus"/>{t.new_tenant()}</button> }
         })
-    };
+    });
     let count = Signal::derive(move || page.data.read().as_ref().map_or(0, |page| page.items.len()));
     let next = Signal::derive(move || page.data.read().as_ref().and_then(|page| page.next_cursor.clone()));
     view! {

@@ -8,6 +8,7 @@ use super::row::TenantRow;
 use crate::api::tenants::TenantQuery;
 use crate::components::badge::Tone;
 use crate::components::icon::Icon;
+use crate::components::live::live;
 use crate::components::notice::Notice;
 use crate::components::sort_head::SortHead;
 use crate::components::states::{Empty, Failed, Loading};
@@ -29,14 +30,14 @@ pub fn TenantTable(
     on_create: Callback<()>,
 ) -> impl IntoView {
     let again = Callback::new(move |()| page.again());
-    move || match (page.data.get(), page.failure.get()) {
+    live(move || match (page.data.get(), page.failure.get()) {
         (Some(data), failure) if !data.items.is_empty() => {
             view! { {failure.map(|_| older())}<Rows items=data.items query=query on_sort=on_sort/> }.into_any()
         }
         (_, Some(failure)) => view! { <Failed failure=failure on_again=again/> }.into_any(),
         (Some(_), None) => nothing(&query.read(), on_clear, on_create),
         (None, None) => view! { <Loading rows=8/> }.into_any(),
-    }
+    })
 }
 
 fn older() -> AnyView {

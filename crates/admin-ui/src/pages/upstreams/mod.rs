@@ -7,6 +7,7 @@ use leptos::prelude::*;
 
 use crate::api::upstreams;
 use crate::components::button::{Button, opener};
+use crate::components::live::live;
 use crate::components::page_head::PageHead;
 use crate::components::states::Empty;
 use crate::components::table::{Column, Row, Table, mono, named, text};
@@ -62,13 +63,13 @@ pub fn UpstreamsPage() -> impl IntoView {
         open.set(None);
         page.again();
     });
-    let dialog = move || {
+    let dialog = live(move || {
         open.get().map(|which| match which {
             Open::Create => view! { <UpstreamDialog on_close=close/> }.into_any(),
             Open::Change(upstream) => view! { <UpstreamDialog upstream=*upstream on_close=close/> }.into_any(),
             Open::Delete(upstream) => view! { <DeleteDialog upstream=*upstream on_close=close/> }.into_any(),
         })
-    };
+    });
     view! {
         <PageHead title=t.upstreams() hint=t.upstreams_hint() actions=new("primary").into_any()/>
         <section class="card" aria-label=t.upstreams()>{listed(page, 3, table, empty)}</section>

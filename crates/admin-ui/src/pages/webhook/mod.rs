@@ -11,6 +11,7 @@ use crate::api::webhooks;
 use crate::components::button::{Button, opener};
 use crate::components::copy::Id;
 use crate::components::crumbs::Crumb;
+use crate::components::live::live;
 use crate::components::page_head::PageHead;
 use crate::components::table::text;
 use crate::components::toasts::{Toast, Toasts};
@@ -93,7 +94,7 @@ fn Loaded(webhook: Webhook, fetched: Fetch<Webhook>) -> impl IntoView {
     let way = vec![Crumb::to(t.webhooks(), "/webhooks"), Crumb::here(webhook.url.clone())];
     let (badge, facts) = (state_badge(t, &webhook), facts(t, &webhook));
     let (title, stored) = (webhook.url.clone(), StoredValue::new(webhook));
-    let dialog = move || {
+    let dialog = live(move || {
         let close = Callback::new(move |()| open.set(None));
         let again = Callback::new(move |()| fetched.again());
         let changed = Callback::new(move |webhook| fetched.data.set(webhook));
@@ -111,7 +112,7 @@ fn Loaded(webhook: Webhook, fetched: Fetch<Webhook>) -> impl IntoView {
                 view! { <RangeDialog id=id.get_value() on_close=close on_done=done/> }.into_any()
             }
         })
-    };
+    });
     view! {
         <PageHead way=way title=title badge=badge actions=actions.into_any() facts=facts/>
         <DeliveriesCard id=id.get_value() sent=tests/>

@@ -10,6 +10,7 @@ use leptos_router::hooks::use_navigate;
 use crate::api::webhooks;
 use crate::components::badge::{Badge, Tone};
 use crate::components::button::{Button, opener};
+use crate::components::live::live;
 use crate::components::page_head::PageHead;
 use crate::components::secret::SecretDialog;
 use crate::components::states::Empty;
@@ -62,7 +63,7 @@ pub fn WebhooksPage() -> impl IntoView {
         }
         .into_any()
     };
-    let dialog = move || {
+    let dialog = live(move || {
         open.get().map(|which| match which {
             Open::Create => {
                 let close = Callback::new(move |()| open.set(None));
@@ -76,7 +77,7 @@ pub fn WebhooksPage() -> impl IntoView {
                     .into_any()
             }
         })
-    };
+    });
     let actions = view! { <Button words=t.new_webhook() icon="plus" class="primary" on_press=create/> };
     view! {
         <PageHead title=t.webhooks() hint=t.webhooks_hint() actions=actions.into_any()/>

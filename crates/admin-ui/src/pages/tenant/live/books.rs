@@ -9,7 +9,8 @@ use crate::api::live;
 use crate::components::badge::{Badge, Tone};
 use crate::components::button::{Button, opener};
 use crate::components::card::Card;
-use crate::components::table::{Column, Row, Table, named, text};
+use crate::components::live::live;
+use crate::components::table::{Column, Row, Table, mono, named, text};
 use crate::components::toasts::{Toast, Toasts};
 use crate::fetch::Fetch;
 use crate::format;
@@ -37,19 +38,19 @@ pub fn BooksCard(
             Column::number("Redis"),
             Column::number("Postgres"),
             Column::number(t.in_flight()),
-            Column::number(t.version()),
+            Column::number(t.version_head()),
             Column::state(t.comparison()),
         ];
         let words = compared(t, &live);
         let rows = live.scopes.into_iter().map(|scope| row(t, scope)).collect();
         view! {
-            <p class="card-body small muted" data-books="summary">{words}</p>
+            <p class="card-note small muted" data-books="summary">{words}</p>
             <Table caption=t.both_copies() columns=columns rows=rows class="c3"/>
             <p class="card-foot">{t.not_loaded_hint()}</p>
         }
         .into_any()
     };
-    let dialog = move || {
+    let dialog = live(move || {
         asking.get().map(|()| {
             let close = Callback::new(move |()| {
                 asking.set(None);
@@ -58,7 +59,7 @@ pub fn BooksCard(
             let live = books.data.read_untracked();
             view! { <RebuildDialog tenant=tenant.get_value() live=live on_close=close/> }
         })
-    };
+    });
     let end = may.then(|| view! { <Button words=t.rebuild() icon="refresh" class="sm" on_press=opener(asking, ())/> });
     view! {
         <Card id="books" title=t.both_copies() end=end.into_any()>{read(books, 4, shown)}</Card>
@@ -85,6 +86,15 @@ fn row(t: Language, scope: LiveScope) -> Row {
         other => (Tone::Bad, t.difference(other)),
     };
     let used = |numbers: &api_types::Numbers| format::short(numbers.used.as_str());
+    // `t_...`, `p_...:2026-11` or `k_...:-`
+    let (id, period) = scope.scope.split_once(':').unwrap_or((&scope.scope, "-"));
+    let level = match id.split('_').next() {
+        Some("p") => t.project(),
+        Some("k") => t.key(),
+        _ => t.tenant(),
+    };
+    let level = if period == "-" { level.to_owned() } else { format!("{level}, {period}") };
+    let id = format::short_id(id);
     let version = scope.redis.as_ref().map_or_else(
         || scope.postgres.version.to_string(),
         |redis| format!("{} / {}", redis.version, scope.postgres.version),
@@ -92,7 +102,7 @@ fn row(t: Language, scope: LiveScope) -> Row {
     Row {
         class: if scope.halted || !is_fine(scope.difference) { "bad" } else { "" },
         cells: vec![
-            named(format::short_id(&scope.scope), None, text("")),
+            named(level, None, mono(id)),
             text(scope.redis.as_ref().map_or_else(|| "–".to_owned(), used)),
             text(used(&scope.postgres)),
             text(format::short(scope.postgres.frozen.as_str())),

@@ -9,6 +9,7 @@ use crate::components::badge::{Badge, Tone};
 use crate::components::button::Button;
 use crate::components::card::Card;
 use crate::components::field::TextField;
+use crate::components::live::live;
 use crate::components::states::Empty;
 use crate::components::table::{Column, Row, Table, mono, named, text};
 use crate::components::toasts::{Toast, Toasts};
@@ -53,7 +54,7 @@ pub fn FreezesCard(
         view! { <Table caption=t.freezes_now() columns=columns rows=rows class="c3"/> }.into_any()
     };
     let tenant = StoredValue::new(tenant);
-    let dialog = move || {
+    let dialog = live(move || {
         asking.get().map(|freeze| {
             let close = Callback::new(move |()| {
                 asking.set(None);
@@ -61,7 +62,7 @@ pub fn FreezesCard(
             });
             view! { <RollBackDialog tenant=tenant.get_value() freeze=freeze on_close=close/> }
         })
-    };
+    });
     let end = view! { <span class="live-mark">{t.live_books()}</span> }.into_any();
     view! { <Card id="freezes" title=t.freezes_now() end=end>{read(freezes, 2, shown)}</Card>{dialog} }
 }

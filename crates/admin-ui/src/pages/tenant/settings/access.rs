@@ -7,6 +7,7 @@ use crate::api::tenants;
 use crate::components::button::{Button, opener};
 use crate::components::card::Card;
 use crate::components::field::TextField;
+use crate::components::live::live;
 use crate::components::toasts::Toasts;
 use crate::fetch::Fetch;
 use crate::i18n::language;
@@ -31,12 +32,12 @@ pub fn AccessCard(
     let (action, words) = if suspend { (t.suspend(), t.suspend_words()) } else { (t.resume(), t.resume_words()) };
     let asking = RwSignal::new(None::<()>);
     let tenant = StoredValue::new(tenant);
-    let dialog = move || {
+    let dialog = live(move || {
         asking.get().map(|()| {
             let close = Callback::new(move |()| asking.set(None));
             view! { <AskAccess tenant=tenant.get_value() suspend=suspend fetched=fetched on_close=close/> }
         })
-    };
+    });
     Some(view! {
         <Card id="access" title=t.access()>
             <div class="card-body stack">

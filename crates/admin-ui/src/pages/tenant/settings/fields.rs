@@ -7,6 +7,7 @@ use super::typed::SettingsTyped;
 use crate::api::Failure;
 use crate::browser;
 use crate::components::field::{AmountField, SelectField, TextField};
+use crate::components::live::live;
 use crate::components::segmented::Segmented;
 use crate::components::switch::Switch;
 use crate::i18n::language;
@@ -48,26 +49,30 @@ pub fn BeyondFields(
 ) -> impl IntoView {
     let t = language();
     let how_far = move || {
-        let field = if typed.overdraft_as.get() == "amount" {
+        if typed.overdraft_as.get() == "amount" {
             view! { <AmountField name="settings.overdraft.limit" label=t.overdraft_amount() unit=unit.as_str() value=typed.limit failure=failure/> }.into_any()
         } else {
             view! { <AmountField name="settings.overdraft.percent" label=t.overdraft_percent() unit="%" value=typed.percent failure=failure/> }.into_any()
-        };
-        typed.overdraft.get().then_some(field)
+        }
     };
-    let choice = move || {
+    let overdraft = live(move || {
         typed.overdraft.get().then(|| {
             let choices = vec![("percent", t.as_percent()), ("amount", t.as_amount())];
-            view! { <Segmented name="overdraft_as" label=t.overdraft_as() choices=choices value=typed.overdraft_as/> }
+            view! {
+                <div class="form-grid">
+                    <Segmented name="overdraft_as" label=t.overdraft_as() choices=choices value=typed.overdraft_as/>
+                    {live(how_far)}
+                </div>
+            }
         })
-    };
+    });
     view! {
         <div class="card-body stack">
             <div class="form-grid">
                 <AmountField name="settings.credit_limit" label=t.credit_line() hint=t.credit_line_hint() unit=unit.as_str() value=typed.credit_limit failure=failure/>
             </div>
             <Switch name="settings.overdraft.enabled" label=t.allow_overdraft() hint=t.allow_overdraft_hint() value=typed.overdraft/>
-            <div class="form-grid">{choice}{how_far}</div>
+            {overdraft}
             <Switch name="settings.hard_stop" label=t.hard_stop_words() hint=t.hard_stop_hint() value=typed.hard_stop/>
         </div>
     }

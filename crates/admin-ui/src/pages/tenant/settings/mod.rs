@@ -15,6 +15,7 @@ use crate::components::badge::Tone;
 use crate::components::button::Button;
 use crate::components::card::Card;
 use crate::components::limits_use::LimitsUse;
+use crate::components::live::live;
 use crate::components::notice::{FormFailure, Notice};
 use crate::components::toasts::Toasts;
 use crate::fetch::{Fetch, fetch};
@@ -44,10 +45,10 @@ pub fn SettingsTab(
     present.poll(REFRESH);
     let t = language();
     let unit = tenant.unit;
-    let uses = move || {
+    let uses = live(move || {
         let windows = present.data.read().as_ref().and_then(|tenant| tenant.windows.clone()).unwrap_or_default();
         view! { <LimitsUse windows=windows unit=unit/> }
-    };
+    });
     view! {
         <Head tenant=tenant.clone() tab=Tab::Settings/>
         <div class="cols main-side">
@@ -78,7 +79,7 @@ fn SettingsForm(tenant: Tenant, fetched: Fetch<Tenant>) -> impl IntoView {
             fetched.again();
         });
     };
-    let stale = move || {
+    let stale = live(move || {
         let failure = form.failure.get();
         failure.is_some_and(|failure| failure.code() == Some("precondition_failed")).then(|| {
             view! {
@@ -87,7 +88,7 @@ fn SettingsForm(tenant: Tenant, fetched: Fetch<Tenant>) -> impl IntoView {
                 </Notice>
             }
         })
-    };
+    });
     let failure = form.failure;
     let may = session.may_operate();
     let foot = may.then(|| {

@@ -21,11 +21,13 @@ pub fn OutageFields(
 ) -> impl IntoView {
     let t = language();
     let error = field_error(t, failure, "settings.outage");
+    // A new step's fields belong to the form, not to the button that made them: it is drawn anew, and they would go with it.
+    let owner = Owner::current();
     let add = Callback::new(move |()| {
-        steps.update(|steps| {
-            let number = steps.iter().map(|step| step.number + 1).max().unwrap_or_default();
-            steps.push(StepTyped::of(number, &OutageStep { mode: OutageMode::Deny, for_s: None }));
-        });
+        let number = steps.read_untracked().iter().map(|step| step.number + 1).max().unwrap_or_default();
+        let make = || StepTyped::of(number, &OutageStep { mode: OutageMode::Deny, for_s: None });
+        let step = owner.as_ref().map_or_else(make, |owner| owner.with(make));
+        steps.update(|steps| steps.push(step));
     });
     let one = move |step: StepTyped| view! { <Step step=step steps=steps/> };
     view! {
