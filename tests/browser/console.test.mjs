@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { credentials, fits, inspect, launch, open, shot, signIn } from "./browser.mjs";
+import { credentials, inspect, launch, open, shot, signIn } from "./browser.mjs";
 import { WORDS } from "./words.mjs";
 
 const system = credentials();
@@ -167,31 +167,4 @@ test("a lost connection is said, and old figures stay", async () => {
   await context.setOffline(false);
   await page.getByText(/The figures are older/).first().waitFor({ state: "detached" });
   await context.close();
-});
-
-test("every width and theme", async () => {
-  const w = WORDS.en;
-  for (const theme of ["light", "dark"]) {
-    for (const width of [390, 820, 1440]) {
-      const opened = await open(browser, system.admin_url, { theme, width });
-      const { page } = opened;
-      await page.goto("/tenants");
-      await signIn(page, who, w);
-      const pages = {
-        tenants: ["/tenants", "table tbody tr"],
-        tenant: [`/tenants/${system.tenant_id}`, "[data-live=quota] [data-number=total]"],
-        projects: [`/tenants/${system.tenant_id}/projects`, "table tbody tr"],
-        project: [`/tenants/${system.tenant_id}/projects/${system.project_id}`, "table tbody tr"],
-        missing: ["/no-such-page", "h1"],
-      };
-      await page.locator("table tbody tr").first().waitFor();
-      for (const [name, [address, selector]] of Object.entries(pages)) {
-        await page.goto(address);
-        await page.locator(selector).first().waitFor();
-        await inspect(opened, `${theme}-${width}-${name}`);
-        await fits(page, `${theme}-${width}-${name}`);
-      }
-      await opened.context.close();
-    }
-  }
 });

@@ -1,4 +1,4 @@
-//! The console: what every page shares, and all routes.
+//! The console: what every page shares, and all pages.
 
 use leptos::prelude::*;
 use leptos_router::components::{FlatRoutes, Redirect, Route, Router};
@@ -8,12 +8,22 @@ use crate::components::icon::Sprite;
 use crate::components::toasts::{ToastCorner, Toasts};
 use crate::i18n::LanguageChoice;
 use crate::pages::frame::Frame;
+use crate::pages::key::KeyPage;
 use crate::pages::missing::Missing;
+use crate::pages::model::ModelPage;
+use crate::pages::models::ModelsPage;
 use crate::pages::project::ProjectPage;
+use crate::pages::request::RequestPage;
+use crate::pages::requests::RequestsPage;
+use crate::pages::service_tokens::ServiceTokensPage;
 use crate::pages::sign_in::SignInPage;
 use crate::pages::tenant::TenantPage;
 use crate::pages::tenants::TenantsPage;
 use crate::pages::unreachable::UnreachablePage;
+use crate::pages::upstreams::UpstreamsPage;
+use crate::pages::webhook::WebhookPage;
+use crate::pages::webhooks::WebhooksPage;
+use crate::place::{self, Place};
 use crate::session::{Session, Status};
 use crate::theme::ThemeChoice;
 
@@ -61,16 +71,29 @@ fn Entrance() -> impl IntoView {
     }
 }
 
-/// All routes.
+/// All pages. The router knows one route: it keeps the browser's history, the page is chosen here.
 #[component]
 fn Pages() -> impl IntoView {
-    view! {
-        <FlatRoutes fallback=Missing>
-            <Route path=path!("/") view=|| view! { <Redirect path="/tenants"/> }/>
-            <Route path=path!("/tenants") view=TenantsPage/>
-            <Route path=path!("/tenants/:tenant") view=TenantPage/>
-            <Route path=path!("/tenants/:tenant/projects") view=TenantPage/>
-            <Route path=path!("/tenants/:tenant/projects/:project") view=ProjectPage/>
-        </FlatRoutes>
+    view! { <FlatRoutes fallback=Missing><Route path=path!("/*any") view=Chosen/></FlatRoutes> }
+}
+
+#[component]
+fn Chosen() -> impl IntoView {
+    let here = place::here();
+    move || match here.get() {
+        Place::Home => view! { <Redirect path="/tenants"/> }.into_any(),
+        Place::Tenants => view! { <TenantsPage/> }.into_any(),
+        Place::Tenant => view! { <TenantPage/> }.into_any(),
+        Place::Project => view! { <ProjectPage/> }.into_any(),
+        Place::Key => view! { <KeyPage/> }.into_any(),
+        Place::Requests => view! { <RequestsPage/> }.into_any(),
+        Place::Request => view! { <RequestPage/> }.into_any(),
+        Place::Models => view! { <ModelsPage/> }.into_any(),
+        Place::Model => view! { <ModelPage/> }.into_any(),
+        Place::Upstreams => view! { <UpstreamsPage/> }.into_any(),
+        Place::Webhooks => view! { <WebhooksPage/> }.into_any(),
+        Place::Webhook => view! { <WebhookPage/> }.into_any(),
+        Place::ServiceTokens => view! { <ServiceTokensPage/> }.into_any(),
+        Place::Missing => view! { <Missing/> }.into_any(),
     }
 }

@@ -6,6 +6,8 @@ use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast as _, JsValue};
 use wasm_bindgen_futures::{JsFuture, future_to_promise};
 
+use crate::json;
+
 /// Remembers a setting for this browser. Where storage is forbidden, the setting lasts until the page is left.
 pub fn store(name: &str, value: Option<&str>) {
     let Ok(Some(storage)) = window().local_storage() else { return };
@@ -142,4 +144,31 @@ pub fn instant_of_local(text: &str) -> Option<String> {
         return None;
     }
     date.to_iso_string().as_string()
+}
+
+/// An instant in RFC 3339 as a `datetime-local` field holds it, in this browser's zone; empty where it is none.
+#[must_use]
+pub fn local_of_instant(text: &str) -> String {
+    const MINUTE_MS: f64 = 60_000.0;
+    let date = js_sys::Date::new(&text.into());
+    if text.is_empty() || date.get_time().is_nan() {
+        return String::new();
+    }
+    #[expect(clippy::float_arithmetic, reason = "JavaScript's instants are floats; nothing here is money")]
+    let shifted = date.get_time() - date.get_timezone_offset() * MINUTE_MS;
+    let local = js_sys::Date::new(&shifted.into());
+    local.to_iso_string().as_string().and_then(|text| text.get(..16).map(str::to_owned)).unwrap_or_default()
+}
+
+/// An instant in RFC 3339; `None` where it is none.
+#[must_use]
+pub fn instant(text: &str) -> Option<api_types::Timestamp> {
+    json::reread(&serde_json::Value::from(text))
+}
+
+/// The present instant by this browser's clock, in milliseconds since 1970.
+#[must_use]
+pub fn now_ms() -> i64 {
+    let now = js_sys::Date::new_0().to_iso_string().as_string().and_then(|text| instant(&text));
+    now.map_or(0, |at| at.instant().unix_timestamp().saturating_mul(1000))
 }

@@ -117,12 +117,12 @@ pub fn svg_percent(hundredths: i64) -> String {
 }
 
 /// Where the gate stands in every bar: 80 %.
-pub const GATE: i64 = 80_00;
-const END: i64 = 100_00;
+pub const GATE: i64 = 8_000;
+const END: i64 = 10_000;
 /// Nothing that is there is thinner.
-const THINNEST: i64 = 1_00;
+const THINNEST: i64 = 100;
 /// The place of debt at the end of the bar.
-const DEBT: i64 = 6_00;
+const DEBT: i64 = 600;
 
 /// The bar's parts. Left of the gate the scale is the total, right of it what may be overdrawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -147,7 +147,7 @@ pub struct Bar {
 #[must_use]
 pub fn bar(figures: &Figures) -> Bar {
     let Some(total) = figures.total else {
-        let width = if figures.used.is_positive() { 12_00 } else { 0 };
+        let width = if figures.used.is_positive() { 1_200 } else { 0 };
         return Bar { used: Stretch { from: 0, width }, ..Bar::default() };
     };
     let mut used = share(figures.used, total, GATE);
@@ -190,7 +190,6 @@ fn share(part: Amount, whole: Amount, room: i64) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
     use super::*;
 
     fn of(total: &str, used: &str, frozen: &str) -> Figures {
@@ -236,13 +235,13 @@ mod tests {
         figures.overdraft_limit = ten(500);
         figures.overdraft_used = ten(125);
         let bar_overdraft = bar(&figures);
-        assert_eq!((bar_overdraft.overdraft.from, bar_overdraft.overdraft.width), (GATE, 20_00));
-        assert_eq!(bar_overdraft.overdraft_used.width, 5_00);
+        assert_eq!((bar_overdraft.overdraft.from, bar_overdraft.overdraft.width), (GATE, 2_000));
+        assert_eq!(bar_overdraft.overdraft_used.width, 500);
         figures.credit_limit = ten(750);
         let with_credit = bar(&figures);
-        assert_eq!((with_credit.credit.width, with_credit.overdraft.from), (12_00, 92_00));
+        assert_eq!((with_credit.credit.width, with_credit.overdraft.from), (1_200, 9_200));
         figures.debt = ten(1);
-        assert_eq!(bar(&figures).debt, Stretch { from: 94_00, width: 6_00 });
+        assert_eq!(bar(&figures).debt, Stretch { from: 9_400, width: 600 });
         assert_eq!(figures.state(), Standing::Debt);
     }
 

@@ -57,6 +57,27 @@ pub fn integer(value: i64) -> String {
     format!("{sign}{}", grouped(&value.unsigned_abs().to_string()))
 }
 
+/// A count with grouped digits.
+#[must_use]
+pub fn count(value: u64) -> String {
+    grouped(&value.to_string())
+}
+
+/// A decimal string with all of its decimals but the zeros at the end, at least two: `0.54245190`, `12.50`.
+#[must_use]
+pub fn exact(text: &str) -> String {
+    let figure = figure(text);
+    format!("{}{}", figure.head, figure.tail.trim_end_matches('0'))
+}
+
+/// Milliseconds as seconds with three decimals: `64.352 s`.
+#[must_use]
+pub fn seconds(ms: i64) -> String {
+    let sign = if ms < 0 { "\u{2212}" } else { "" };
+    let ms = ms.unsigned_abs();
+    format!("{sign}{}.{:03} s", grouped(&(ms / 1000).to_string()), ms % 1000)
+}
+
 fn grouped(digits: &str) -> String {
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
@@ -100,7 +121,6 @@ pub fn short_id(id: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
     use super::*;
 
     #[test]
@@ -114,11 +134,26 @@ mod tests {
     }
 
     #[test]
+    fn exact_amounts_lose_only_zeros_at_the_end() {
+        assert_eq!(exact("0.54245190"), "0.5424519");
+        assert_eq!(exact("12.50000000"), "12.50");
+        assert_eq!(exact("1200"), "1,200");
+        assert_eq!(count(46_478), "46,478");
+    }
+
+    #[test]
     fn captions_drop_empty_decimals() {
         let of = |text| caption(Amount::parse(text, Unit::Credit).unwrap(), Unit::Credit);
         assert_eq!(of("12000"), "12,000");
         assert_eq!(of("0.5"), "0.5");
         assert_eq!(of("-2.345"), "\u{2212}2.34");
+    }
+
+    #[test]
+    fn durations_are_seconds() {
+        assert_eq!(seconds(64_352), "64.352 s");
+        assert_eq!(seconds(7), "0.007 s");
+        assert_eq!(seconds(-1500), "\u{2212}1.500 s");
     }
 
     #[test]

@@ -85,6 +85,18 @@ impl Session {
         self.roles().iter().any(|role| matches!(role, Role::Owner | Role::Operator))
     }
 
+    /// Belongs to the platform, not to a tenant: may read models and upstreams.
+    #[must_use]
+    pub fn is_platform(self) -> bool {
+        self.roles().iter().any(|role| matches!(role, Role::Owner | Role::Operator | Role::Viewer))
+    }
+
+    /// Owns the platform: may make service tokens.
+    #[must_use]
+    pub fn is_owner(self) -> bool {
+        self.roles().contains(&Role::Owner)
+    }
+
     /// May create projects and keys.
     #[must_use]
     pub fn may_own(self) -> bool {

@@ -1,5 +1,6 @@
 //! Tenants.
 
+use domain::settings::OutageStep;
 use domain::{TenantId, Unit};
 
 use crate::numbers::Numbers;
@@ -96,6 +97,10 @@ request! {
         pub settle_tolerance: Option<Factor>,
         /// Every charge of the tenant is multiplied by it; at most 4 places.
         pub multiplier: Option<Factor>,
+        /// What happens to calls while the ledger is away, step by step: 1 to 5 of `{"mode": "deny" | "allowance" | "bypass",
+        /// "for_s": seconds}`; only the last may leave `for_s` out.
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<Vec<Object>>))]
+        pub outage: Option<Vec<OutageStep>>,
         /// Limits over all of its projects. Absent ones stay; null lifts one.
         #[cfg_attr(feature = "openapi", schema(value_type = Option<crate::limits::Limits>))]
         pub limits: Option<serde_json::Value>,
@@ -150,6 +155,9 @@ reply! {
         pub quota: Numbers,
         /// Settings in force.
         pub settings: Settings,
+        /// How far each of its limits is used up; only where one tenant is read.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub windows: Option<Vec<crate::limits::LimitWindow>>,
         /// When it was created.
         pub created_at: Timestamp,
         /// When it last called.
@@ -175,6 +183,10 @@ reply! {
         pub settle_tolerance: Factor,
         /// Every charge of the tenant is multiplied by it.
         pub multiplier: Factor,
+        /// What happens to calls while the ledger is away, step by step.
+        #[serde(default)]
+        #[cfg_attr(feature = "openapi", schema(value_type = Vec<Object>))]
+        pub outage: Vec<OutageStep>,
         /// Limits over all of its projects.
         #[serde(default)]
         pub limits: crate::limits::Limits,

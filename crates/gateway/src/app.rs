@@ -7,6 +7,7 @@ use domain::api_key::SecretKey;
 use quota::Quota;
 use store::Store;
 use store::seal::Sealer;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -40,6 +41,8 @@ pub struct App {
     pub health: Health,
     /// Every request that is admitted or may be: its accounting outlives its client.
     pub calls: TaskTracker,
+    /// Places of streams that are read on after their client has left.
+    pub drains: Semaphore,
     /// Cancelled when running streams must end.
     pub ending: CancellationToken,
     /// False from the first moment of a shutdown.

@@ -148,6 +148,17 @@ impl ApiError {
         error
     }
 
+    /// The model exists, but neither its mode nor its targets fit the route.
+    #[must_use]
+    pub fn model_not_on_this_route(model: &str) -> Self {
+        let message = format!("The model `{model}` is not served on this route.");
+        let remedy =
+            "Use a route of the model's mode, in a dialect that one of its targets speaks or can be translated to.";
+        let mut error = Self::new(StatusCode::NOT_FOUND, "model_not_found", Kind::InvalidRequest, message, remedy);
+        error.param = Some("model".to_owned());
+        error
+    }
+
     /// No such path.
     #[must_use]
     pub fn unknown_path() -> Self {

@@ -72,13 +72,18 @@ impl Health {
 
     /// The order in which targets are tried: by priority, among equals at random by weight; the ejected and parked ones last.
     #[must_use]
-    pub fn in_order(&self, targets: &[Arc<Target>], now: Instant) -> Vec<Arc<Target>> {
+    pub fn in_order<R: Ord>(
+        &self,
+        targets: &[Arc<Target>],
+        rank: impl Fn(&Target) -> R,
+        now: Instant,
+    ) -> Vec<Arc<Target>> {
         let (well, ill): (Vec<_>, Vec<_>) = {
             let mut known = self.known.lock();
             targets.iter().cloned().partition(|target| known.is_well(target, now))
         };
-        let mut ordered = drawn(well);
-        ordered.extend(drawn(ill));
+        let mut ordered = drawn(well, &rank);
+        ordered.extend(drawn(ill, &rank));
         ordered
     }
 
@@ -160,16 +165,15 @@ fn gauge(target: &Target, value: f64) {
     metrics::gauge!("tollgate_gateway_target_ejected", "target" => target.id.to_string()).set(value);
 }
 
-/// By priority; among equals at random by weight.
-fn drawn(mut left: Vec<Arc<Target>>) -> Vec<Arc<Target>> {
+/// By rank; among equals at random by weight.
+fn drawn<R: Ord>(mut left: Vec<Arc<Target>>, rank: &impl Fn(&Target) -> R) -> Vec<Arc<Target>> {
     let mut rng = rand::rng();
     let mut ordered = Vec::with_capacity(left.len());
-    while let Some(priority) = left.iter().map(|target| target.priority).min() {
-        let sum: u32 =
-            left.iter().filter(|target| target.priority == priority).map(|target| target.weight.max(1)).sum();
+    while let Some(first) = left.iter().map(|target| rank(target)).min() {
+        let sum: u32 = left.iter().filter(|target| rank(target) == first).map(|target| target.weight.max(1)).sum();
         let mut ticket = rng.random_range(0..sum.max(1));
         let drawn = left.iter().position(|target| {
-            if target.priority != priority {
+            if rank(target) != first {
                 return false;
             }
             let weight = target.weight.max(1);
@@ -213,6 +217,10 @@ mod tests {
         })
     }
 
+    fn by_priority(target: &Target) -> i32 {
+        target.priority
+    }
+
     fn health() -> Health {
         let (pause, park) = (Duration::from_secs(5), Duration::from_secs(300));
         Health::new(HealthConfig { eject_after: 3, pause, park })
@@ -224,7 +232,7 @@ mod tests {
         let targets = [target(&upstream, 0), target(&upstream, 1)];
         let (health, start) = (health(), Instant::now());
         let at = |seconds: u64| start + Duration::from_secs(seconds);
-        let first = |seconds| health.in_order(&targets, at(seconds))[0].id == targets[0].id;
+        let first = |seconds| health.in_order(&targets, by_priority, at(seconds))[0].id == targets[0].id;
         for sign in [Sign::Failed, Sign::Failed, Sign::Well, Sign::Failed, Sign::Failed] {
             assert!(first(0));
             health.note(&targets[0], sign, start);
@@ -232,7 +240,7 @@ mod tests {
         assert!(first(0), "a success between starts over");
         health.note(&targets[0], Sign::Failed, start);
         assert!(!first(0));
-        assert_eq!(health.in_order(&targets, start).len(), 2, "tried last, never left out");
+        assert_eq!(health.in_order(&targets, by_priority, start).len(), 2, "tried last, never left out");
         health.note(&targets[0], Sign::Failed, at(1)); // as the last resort
         assert!(first(5) && !first(5), "one request probes");
         health.note(&targets[0], Sign::Failed, at(5));
@@ -250,7 +258,9 @@ mod tests {
         let targets = [target(&poor, 0), target(&poor, 1), target(&rich, 2)];
         let (health, start) = (health(), Instant::now());
         let at = |seconds: u64| start + Duration::from_secs(seconds);
-        let order = |seconds| health.in_order(&targets, at(seconds)).iter().map(|t| t.priority).collect::<Vec<_>>();
+        let order = |seconds| {
+            health.in_order(&targets, by_priority, at(seconds)).iter().map(|t| t.priority).collect::<Vec<_>>()
+        };
         health.note(&targets[0], Sign::OutOfFunds, start);
         assert_eq!(order(0), [2, 0, 1]);
         assert_eq!(order(299), [2, 0, 1]);

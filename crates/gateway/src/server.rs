@@ -11,7 +11,7 @@ use quota::Quota;
 use store::Store;
 use store::seal::Sealer;
 use tokio::net::TcpListener;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -22,6 +22,7 @@ use crate::config::Config;
 use crate::health::{Health, HealthConfig};
 use crate::keys::KeyCache;
 use crate::tls::Tls;
+use crate::tokens::Vocabularies;
 use crate::{changes, router, serve};
 
 /// Once streams were told to end, they get this long to say goodbye.
@@ -68,13 +69,15 @@ impl Server {
         let gateway_id = quota.gateway_id.clone();
         let trusted_proxies = Ranges::parse(config.trusted_proxies.iter().map(String::as_str))
             .map_err(|why| anyhow::anyhow!("TOLLGATE_TRUSTED_PROXIES: {why}"))?;
+        let vocabularies =
+            Vocabularies::read(&config.tokenizers).map_err(|why| anyhow::anyhow!("TOLLGATE_TOKENIZERS: {why}"))?;
         let mut database = store::Config::new(&config.database_url, format!("tollgate-gateway {gateway_id}"));
         database.max_connections = config.database_connections;
         let store = Store::connect_waiting(&database).await.context("DATABASE_URL: can't connect to PostgreSQL")?;
         let quota = Quota::start(quota, store.clone()).await.context("REDIS_URL: can't start the ledger")?;
         let sealer = Sealer::new(&secret);
         let keys = Arc::new(KeyCache::new(store.clone(), config.cache_s));
-        let catalog = Arc::new(Catalog::new(store.clone(), sealer.clone()));
+        let catalog = Arc::new(Catalog::new(store.clone(), sealer.clone(), vocabularies));
         catalog.refresh().await.context("DATABASE_URL: can't read the catalog; has `tollgate migrate` run?")?;
         let tls = match (&config.tls_certificate, &config.tls_key) {
             (Some(certificate), Some(key)) => Some(Arc::new(Tls::read(certificate, key)?)),
@@ -98,6 +101,7 @@ impl Server {
         let health =
             Health::new(HealthConfig { eject_after: config.eject_after, pause: config.eject_s, park: config.park_s });
         let app = Arc::new(App {
+            drains: Semaphore::new(config.abort_drains.min(Semaphore::MAX_PERMITS)),
             config,
             trusted_proxies,
             secret,

@@ -191,6 +191,9 @@ impl Quota {
 
     pub(crate) fn register(&self, ask: &Ask, granted: Granted, sent: Instant, opened: Option<Opened>) -> Freeze {
         let version = granted.version;
+        for of in &granted.numbers {
+            self.shared.known.note(&of.scope, of.version, crate::Use { total: of.total, used: of.used });
+        }
         let live = self.shared.live.insert(Live::new(NewLive {
             request_id: ask.request_id,
             tenant_id: ask.tenant_id,

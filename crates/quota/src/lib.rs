@@ -12,6 +12,7 @@ pub mod books;
 mod config;
 mod extend;
 mod freeze;
+mod known;
 mod live;
 mod load;
 mod lower;
@@ -35,6 +36,7 @@ pub use config::Config;
 pub use domain::{LimitUse, Numbers};
 pub use extend::Extension;
 pub use freeze::{Freeze, Pending};
+pub use known::Use;
 pub use ledger::{AccountState, Found};
 pub use lower::Lowered;
 pub use push::Pushed;
@@ -61,6 +63,7 @@ pub(crate) struct Shared {
     pub ledger: Ledger,
     pub store: Store,
     pub live: live::Registry,
+    pub known: known::Known,
     pub outage: outage::Outage,
     /// When the last beat that Postgres took was sent.
     pub last_postgres_beat: parking_lot::Mutex<tokio::time::Instant>,
@@ -177,6 +180,7 @@ fn share(config: Config, ledger: Ledger, store: Store) -> (Arc<Shared>, Vec<mpsc
         ledger,
         store,
         live: live::Registry::default(),
+        known: known::Known::default(),
         outage,
         last_postgres_beat: parking_lot::Mutex::new(tokio::time::Instant::now()),
         recorder: queue,

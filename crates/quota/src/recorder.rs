@@ -85,6 +85,9 @@ async fn see_through(shared: &Arc<Shared>, jobs: Vec<Job>) {
         .collect();
     let record = record_until_done(shared, &rows, &opened);
     let (_, recorded) = tokio::join!(outcomes::settle(&shared.ledger, &entries), record);
+    for (_, of) in &recorded.snapshots {
+        shared.known.note(&of.scope, of.version, crate::Use { total: of.total, used: of.used });
+    }
     for job in &jobs {
         if let Some(live) = &job.live {
             live.confirming();

@@ -128,6 +128,8 @@ async fn upkeep(store: &Store) -> anyhow::Result<()> {
     store::idempotent_calls::remove_old(&mut connection).await?;
     store::keys::remove_retired_secrets(&mut connection).await?;
     store::service_tokens::remove_retired_secrets(&mut connection).await?;
+    let learnt = store::models::learn_outputs(&mut connection).await?;
+    info!(models = learnt, "the lengths of answers were learnt");
     Ok(())
 }
 

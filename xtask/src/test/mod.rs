@@ -6,7 +6,7 @@
 mod browser;
 mod lifecycle;
 mod sdk;
-mod system;
+pub mod system;
 mod tally;
 
 use std::path::Path;

@@ -32,6 +32,7 @@ pub fn view(tenant: store::tenants::Tenant, quota: Numbers) -> Result<Tenant> {
         period: Period { kind: tenant.period_kind.parse().map_err(unknown("period"))?, anchor: tenant.period_anchor },
         quota,
         settings: StoredSettings::read(&tenant)?.view(unit)?,
+        windows: None,
         name: tenant.name,
         external_id: tenant.external_id,
         time_zone: tenant.time_zone,

@@ -60,6 +60,7 @@ impl StoredSettings {
             thresholds: self.0.thresholds.clone(),
             settle_tolerance: Factor::from_text(self.0.settle_tolerance.to_string()),
             multiplier: Factor::from_text(self.multiplier()),
+            outage: self.0.outage.clone(),
             limits: limits::view(&self.0.limits, unit)?,
         })
     }

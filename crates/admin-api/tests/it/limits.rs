@@ -164,6 +164,10 @@ async fn limits_are_read_shown_and_patched() {
         .map(|window| (&window["name"], &window["limit"], &window["used"]))
         .collect();
     assert_eq!(windows, [(&json!("rpm"), &json!("5"), &json!("0")), (&json!("tpm"), &json!("100"), &json!("0"))]);
+    for (place, first) in [(&path, ("tpd", "7")), (&format!("/projects/{}", project.id()), ("rpd", "9"))] {
+        let windows = world.get(place, &world.system).await.expect(200).body["windows"].clone();
+        assert_eq!((&windows[0]["name"], &windows[0]["limit"]), (&json!(first.0), &json!(first.1)), "{place}");
+    }
 
     // The accounts of later periods begin with them too.
     let stored = world.database.rows("SELECT limits FROM accounts WHERE level = 'project'").await.unwrap();

@@ -115,6 +115,11 @@ async fn a_change_is_made_on_what_was_read() {
         (&json!(null), &json!("0.00000000"))
     );
     assert_eq!(stopped["settings"]["credit_limit"], "2.00000000", "kept for when the hard stop is lifted");
+    let steps = json!([{"mode": "allowance", "for_s": 60}, {"mode": "deny"}]);
+    let patch = json!({"settings": {"outage": steps}});
+    assert_eq!(world.patch(&path, &world.system, "*", patch).await.expect(200).body["settings"]["outage"], steps);
+    let endless = json!({"settings": {"outage": [{"mode": "allowance"}, {"mode": "deny"}]}});
+    world.patch(&path, &world.system, "*", endless).await.refused_field("settings.outage[0].for_s", "invalid");
 }
 
 #[tokio::test(flavor = "multi_thread")]

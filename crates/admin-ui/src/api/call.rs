@@ -1,18 +1,46 @@
 //! One call: JSON in and out, the session's cookie, one refresh where it has run out.
 
 use std::cell::RefCell;
+use std::future::Future;
+use std::pin::Pin;
 
 use api_types::Problem;
 use gloo_net::http::{Method, Request, RequestBuilder, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::{JsFuture, future_to_promise};
 
 use crate::browser;
+use crate::json;
 
 /// Every path of the API begins so.
 const BASE: &str = "/api/v1";
+
+/// A reply on its way: its status and text.
+pub type Replied = Pin<Box<dyn Future<Output = Result<(u16, String), Failure>>>>;
+
+/// A path's variable part, safe whatever it holds.
+#[must_use]
+pub fn part(text: &str) -> String {
+    js_sys::encode_uri_component(text).into()
+}
+
+/// A list's path with the parameters that are not empty.
+#[must_use]
+pub fn listed(path: &str, parameters: &[(&str, &str)]) -> String {
+    let mut whole = path.to_owned();
+    let mut mark = '?';
+    for (name, value) in parameters.iter().filter(|(_, value)| !value.is_empty()) {
+        whole.push(mark);
+        whole.push_str(name);
+        whole.push('=');
+        whole.push_str(&part(value));
+        mark = '&';
+    }
+    whole
+}
 /// A header that no foreign page can send without being asked: the API's answer to cross-site calls.
 const CSRF: (&str, &str) = ("X-Tollgate-Csrf", "1");
 
@@ -54,13 +82,14 @@ pub struct Call {
     path: String,
     body: Option<String>,
     idempotency_key: Option<String>,
+    version: Option<i64>,
     refreshes: bool,
 }
 
 impl Call {
     fn new(method: Method, path: impl AsRef<str>) -> Self {
         let path = format!("{BASE}{}", path.as_ref());
-        Self { method, path, body: None, idempotency_key: None, refreshes: true }
+        Self { method, path, body: None, idempotency_key: None, version: None, refreshes: true }
     }
 
     /// Reads.
@@ -71,6 +100,11 @@ impl Call {
     /// Creates or acts.
     pub fn post(path: impl AsRef<str>) -> Self {
         Self::new(Method::POST, path)
+    }
+
+    /// Changes.
+    pub fn patch(path: impl AsRef<str>) -> Self {
+        Self::new(Method::PATCH, path)
     }
 
     /// Removes.
@@ -92,6 +126,13 @@ impl Call {
         self
     }
 
+    /// Only on this version of the resource: a change that somebody else made meanwhile is not overwritten.
+    #[must_use]
+    pub fn on_version(mut self, version: i64) -> Self {
+        self.version = Some(version);
+        self
+    }
+
     /// For signing in and out: a 401 is an answer there, not a reason to refresh.
     #[must_use]
     pub fn without_refresh(mut self) -> Self {
@@ -104,9 +145,7 @@ impl Call {
     /// # Errors
     /// Says whether the API refused, was away, or answered something else.
     pub async fn read<T: DeserializeOwned>(self) -> Result<T, Failure> {
-        let response = self.send().await?;
-        let status = response.status();
-        let text = response.text().await.map_err(|_| Failure::Unreachable)?;
+        let (status, text) = self.text().await?;
         serde_json::from_str(&text).map_err(|_| Failure::Unreadable { status })
     }
 
@@ -115,15 +154,21 @@ impl Call {
     /// # Errors
     /// Says whether the API refused, was away, or answered something else.
     pub async fn done(self) -> Result<(), Failure> {
-        self.send().await.map(drop)
+        self.text().await.map(drop)
     }
 
-    async fn send(&self) -> Result<Response, Failure> {
-        let response = self.once().await?;
-        if response.status() != 401 || !self.refreshes || !refresh().await {
-            return checked(response).await;
-        }
-        checked(self.once().await?).await
+    /// Sends it: the reply's status and text. Boxed, so that it is compiled once and not into every call.
+    #[must_use]
+    pub fn text(self) -> Replied {
+        Box::pin(async move {
+            let mut response = self.once().await?;
+            if response.status() == 401 && self.refreshes && refresh().await {
+                response = self.once().await?;
+            }
+            let status = response.status();
+            let text = response.text().await.map_err(|_| Failure::Unreachable)?;
+            if response.ok() { Ok((status, text)) } else { Err(problem(status, &text)) }
+        })
     }
 
     async fn goes_through(&self) -> bool {
@@ -139,6 +184,9 @@ impl Call {
         if let Some(key) = &self.idempotency_key {
             builder = builder.header("Idempotency-Key", key);
         }
+        if let Some(version) = self.version {
+            builder = builder.header("If-Match", &format!("\"{version}\""));
+        }
         let request: Result<Request, _> = match &self.body {
             Some(body) => builder.header("Content-Type", "application/json").body(body),
             None => builder.build(),
@@ -147,14 +195,19 @@ impl Call {
     }
 }
 
-async fn checked(response: Response) -> Result<Response, Failure> {
-    if response.ok() {
-        return Ok(response);
-    }
-    let status = response.status();
-    let text = response.text().await.map_err(|_| Failure::Unreachable)?;
-    let problem = serde_json::from_str::<Problem>(&text).map_err(|_| Failure::Unreadable { status })?;
-    Err(Failure::Problem(Box::new(problem)))
+/// Why the API refused. Field by field: the derived reader of a struct that keeps what it does not know is large.
+fn problem(status: u16, text: &str) -> Failure {
+    let read = || {
+        let Value::Object(mut more) = serde_json::from_str(text).ok()? else { return None };
+        let mut word = |name: &str| more.remove(name).and_then(|value| value.as_str().map(str::to_owned));
+        let (code, detail, title, r#type) = (word("code")?, word("detail"), word("title"), word("type"));
+        let request_id = word("request_id");
+        more.remove("status");
+        let errors = more.remove("errors").and_then(|errors| json::reread(&errors)).unwrap_or_default();
+        let [r#type, title, detail, request_id] = [r#type, title, detail, request_id].map(Option::unwrap_or_default);
+        Some(Problem { r#type, title, status, code, detail, request_id, errors, more })
+    };
+    read().map_or(Failure::Unreadable { status }, |problem| Failure::Problem(Box::new(problem)))
 }
 
 thread_local! {
@@ -182,4 +235,43 @@ async fn refresh() -> bool {
 /// Another tab may have rotated while this one waited for its turn; then there is nothing left to do.
 async fn rotate() -> bool {
     Call::get("/session").goes_through().await || Call::post("/session/refresh").goes_through().await
+}
+
+/// The numbers that a refusal carries; it leaves out what did not matter to it.
+#[must_use]
+pub fn numbers(value: &Value) -> Option<api_types::Numbers> {
+    let mut whole = serde_json::json!({
+        "unit": "credit", "total": null, "used": "0", "frozen": "0", "remaining": null, "refunded": "0", "debt": "0",
+        "overdraft": { "enabled": false, "limit": "0", "used": "0", "remaining": "0" }, "period": null, "resets_at": null,
+        "version": 0, "as_of": "1970-01-01T00:00:00Z",
+    });
+    let (Value::Object(whole_fields), Value::Object(given)) = (&mut whole, value) else {
+        return None;
+    };
+    whole_fields.extend(given.clone());
+    json::reread(&whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_problem_keeps_what_it_does_not_know() {
+        let text = r#"{"type":"about:blank","title":"Conflict","status":409,"code":"already_exists","detail":"taken",
+            "request_id":"r","errors":[{"field":"name","code":"taken","message":"taken"}],"tenant_id":"t_1"}"#;
+        let Failure::Problem(read) = problem(409, text) else { panic!("unreadable") };
+        assert_eq!((read.code.as_str(), read.errors[0].field.as_str()), ("already_exists", "name"));
+        assert_eq!(read.more.get("tenant_id").and_then(Value::as_str), Some("t_1"));
+        assert_eq!(problem(502, "<html>"), Failure::Unreadable { status: 502 });
+    }
+
+    #[test]
+    fn a_refusal_may_carry_a_part_of_the_numbers() {
+        let given = serde_json::json!({ "unit": "credit", "total": "10.00000000", "used": "9.00000000",
+            "frozen": "0.50000000", "remaining": "0.50000000", "version": 7 });
+        let read = numbers(&given).unwrap();
+        assert_eq!((read.remaining.unwrap().as_str(), read.version), ("0.50000000", 7));
+        assert!(numbers(&serde_json::json!("none")).is_none());
+    }
 }

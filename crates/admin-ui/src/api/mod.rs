@@ -3,9 +3,15 @@
 pub mod call;
 pub mod grants;
 pub mod keys;
+pub mod live;
 pub mod models;
 pub mod people;
 pub mod projects;
+pub mod quota_changes;
+pub mod requests;
+pub mod service_tokens;
 pub mod tenants;
+pub mod upstreams;
+pub mod webhooks;
 
 pub use call::Failure;

@@ -1,10 +1,10 @@
 //! Tenants and their numbers.
 
-use api_types::Page;
-use api_types::grant::TenantQuota;
-use api_types::tenant::{CreateTenant, Tenant};
+use api_types::grant::{GrantShare, TenantQuota};
+use api_types::tenant::{ChangeTenant, CreateTenant, Reason, Tenant};
+use api_types::{Decimal, Page};
 
-use super::call::{Call, Failure};
+use super::call::{Call, Failure, listed, part};
 
 /// What a list of tenants is asked for; empty means everything.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -21,19 +21,27 @@ pub struct TenantQuery {
     pub cursor: String,
 }
 
+/// What stands beside the numbers of a [`TenantQuota`].
+#[derive(serde::Deserialize)]
+struct MadeOf {
+    grants: Vec<GrantShare>,
+    in_tranches: Decimal,
+}
+
 /// One page of tenants.
 ///
 /// # Errors
 /// As every call.
 pub async fn list(query: &TenantQuery) -> Result<Page<Tenant>, Failure> {
-    let mut path = format!("/tenants?limit={}", query.limit);
-    for (name, value) in [("q", &query.q), ("sort", &query.sort), ("status", &query.status), ("cursor", &query.cursor)]
-    {
-        if !value.is_empty() {
-            path.push_str(&format!("&{name}={}", js_sys::encode_uri_component(value)));
-        }
-    }
-    Call::get(path).read().await
+    let limit = query.limit.to_string();
+    let parameters = [
+        ("limit", limit.as_str()),
+        ("q", &query.q),
+        ("sort", &query.sort),
+        ("status", &query.status),
+        ("cursor", &query.cursor),
+    ];
+    Call::get(listed("/tenants", &parameters)).read().await
 }
 
 /// One tenant.
@@ -41,7 +49,7 @@ pub async fn list(query: &TenantQuery) -> Result<Page<Tenant>, Failure> {
 /// # Errors
 /// `not_found` for a foreign or unknown one.
 pub async fn one(id: &str) -> Result<Tenant, Failure> {
-    Call::get(format!("/tenants/{}", js_sys::encode_uri_component(id))).read().await
+    Call::get(format!("/tenants/{}", part(id))).read().await
 }
 
 /// A tenant's four numbers and the grants in force in the order in which they are spent.
@@ -49,7 +57,11 @@ pub async fn one(id: &str) -> Result<Tenant, Failure> {
 /// # Errors
 /// As every call.
 pub async fn quota(id: &str) -> Result<TenantQuota, Failure> {
-    Call::get(format!("/tenants/{}/quota", js_sys::encode_uri_component(id))).read().await
+    let (status, text) = Call::get(format!("/tenants/{}/quota", part(id))).text().await?;
+    // In two steps: the derived reader of a struct with another one's fields among its own is large.
+    let made_of = serde_json::from_str::<MadeOf>(&text).ok().zip(serde_json::from_str(&text).ok());
+    let (MadeOf { grants, in_tranches }, numbers) = made_of.ok_or(Failure::Unreadable { status })?;
+    Ok(TenantQuota { numbers, grants, in_tranches })
 }
 
 /// Creates a tenant; `key` makes it happen once.
@@ -58,4 +70,21 @@ pub async fn quota(id: &str) -> Result<TenantQuota, Failure> {
 /// The fields that were refused; `already_exists` for a used external id.
 pub async fn create(tenant: &CreateTenant, key: &str) -> Result<Tenant, Failure> {
     Call::post("/tenants").json(tenant).idempotent(key).read().await
+}
+
+/// Changes a tenant.
+///
+/// # Errors
+/// The fields that were refused; `precondition_failed` where it was changed meanwhile.
+pub async fn change(id: &str, version: i64, change: &ChangeTenant) -> Result<Tenant, Failure> {
+    Call::patch(format!("/tenants/{}", part(id))).json(change).on_version(version).read().await
+}
+
+/// Suspends a tenant, or lets it go on.
+///
+/// # Errors
+/// As every call.
+pub async fn set_suspended(id: &str, suspended: bool, why: &Reason) -> Result<Tenant, Failure> {
+    let verb = if suspended { "suspend" } else { "resume" };
+    Call::post(format!("/tenants/{}/{verb}", part(id))).json(why).read().await
 }

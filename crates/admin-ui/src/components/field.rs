@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::icon::Icon;
 use crate::api::Failure;
-use crate::i18n::language;
+use crate::i18n::{Language, language};
 
 /// The frame of a field: label above, hint and error below, tied to the control by ids.
 #[component]
@@ -22,11 +22,7 @@ pub fn Field(
     children: Children,
 ) -> impl IntoView {
     let t = language();
-    let error = Memo::new(move |_| {
-        let failure = failure.read();
-        let Some(Failure::Problem(problem)) = &*failure else { return None };
-        problem.errors.iter().find(|error| error.field == name).map(|error| t.field_error(error))
-    });
+    let error = field_error(t, failure, name);
     let hint = (!hint.is_empty()).then(|| view! { <p class="hint" id=format!("{}-hint", control_id(name))>{hint}</p> });
     view! {
         <div class="field">
@@ -38,9 +34,28 @@ pub fn Field(
     }
 }
 
+/// What the form's last failure says about a field, or about an entry of its list.
+#[must_use]
+pub fn field_error(t: Language, failure: RwSignal<Option<Failure>>, name: &'static str) -> Memo<Option<String>> {
+    Memo::new(move |_| {
+        let failure = failure.read();
+        let Some(Failure::Problem(problem)) = &*failure else { return None };
+        problem.errors.iter().find(|error| is_about(&error.field, name)).map(|error| t.field_error(error))
+    })
+}
+
+fn is_about(field: &str, name: &str) -> bool {
+    field.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
+}
+
 /// The error below a control.
 #[component]
-fn FieldError(name: &'static str, words: String) -> impl IntoView {
+pub fn FieldError(
+    /// The field.
+    name: &'static str,
+    /// What is wrong with it.
+    words: String,
+) -> impl IntoView {
     view! { <p class="error" id=format!("{}-error", control_id(name))><Icon name="warn"/><span>{words}</span></p> }
 }
 
@@ -55,7 +70,7 @@ pub fn is_invalid(failure: RwSignal<Option<Failure>>, name: &'static str) -> imp
     move || {
         let failure = failure.read();
         let Some(Failure::Problem(problem)) = &*failure else { return None };
-        problem.errors.iter().any(|error| error.field == name).then_some("true")
+        problem.errors.iter().any(|error| is_about(&error.field, name)).then_some("true")
     }
 }
 
@@ -150,8 +165,8 @@ pub fn SelectField(
     failure: RwSignal<Option<Failure>>,
 ) -> impl IntoView {
     let option = move |(key, words): (String, String)| {
-        let chosen = value.get_untracked() == key;
-        view! { <option value=key selected=chosen>{words}</option> }
+        let own = key.clone();
+        view! { <option value=key prop:selected=move || *value.read() == own>{words}</option> }
     };
     view! {
         <Field name=name label=label hint=hint failure=failure>
@@ -160,5 +175,42 @@ pub fn SelectField(
                 {choices.into_iter().map(option).collect_view()}
             </select>
         </Field>
+    }
+}
+
+/// Several lines of text.
+#[component]
+pub fn LinesField(
+    /// The field's path in the request body.
+    name: &'static str,
+    /// Above it.
+    label: &'static str,
+    /// Below it.
+    #[prop(optional)]
+    hint: &'static str,
+    /// What is typed.
+    value: RwSignal<String>,
+    /// The form's last failure.
+    failure: RwSignal<Option<Failure>>,
+) -> impl IntoView {
+    view! {
+        <Field name=name label=label hint=hint failure=failure>
+            <textarea class="input mono" id=control_id(name) name=name rows="3" spellcheck="false"
+                aria-invalid=is_invalid(failure, name) aria-describedby=described_by(name) prop:value=value
+                on:input=move |event| value.set(event_target_value(&event))></textarea>
+        </Field>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_about;
+
+    #[test]
+    fn an_entry_of_a_list_is_about_the_list() {
+        assert!(is_about("settings.outage[0].for_s", "settings.outage"));
+        assert!(is_about("name", "name"));
+        assert!(!is_about("names", "name"));
+        assert!(!is_about("plan.amount", "amount"));
     }
 }

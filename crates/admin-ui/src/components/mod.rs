@@ -1,6 +1,9 @@
 //! The parts that pages are made of. Each takes plain values and tells what was wanted by callbacks; none calls the API.
 
 pub mod badge;
+pub mod button;
+pub mod card;
+pub mod check_set;
 pub mod copy;
 pub mod crumbs;
 pub mod dialog;
@@ -9,18 +12,26 @@ pub mod field;
 pub mod figure;
 pub mod gate;
 pub mod icon;
+pub mod kv;
 pub mod language_switch;
 pub mod legend;
+pub mod limits_use;
 pub mod navigation;
 pub mod notice;
+pub mod page_head;
 pub mod pager;
+pub mod secret;
 pub mod segmented;
 pub mod snippets;
 pub mod sort_head;
 pub mod spent_bar;
 pub mod states;
 pub mod swatch;
+pub mod switch;
+pub mod table;
+pub mod tabs;
 pub mod theme_switch;
+pub mod time_line;
 pub mod toasts;
 pub mod topbar;
 pub mod written;

@@ -6,6 +6,7 @@ use leptos_router::hooks::use_location;
 use super::icon::Icon;
 use super::language_switch::LanguageSwitch;
 use crate::i18n::language;
+use crate::session::Session;
 
 /// The product's mark.
 #[component]
@@ -34,6 +35,23 @@ pub fn Navigation(
     let entry = move |href: &'static str, icon: &'static str, words: &'static str| {
         let here = move || path.read().starts_with(href).then_some("page");
         view! { <li><a href=href title=words aria-current=here><Icon name=icon/><span>{words}</span></a></li> }
+            .into_any()
+    };
+    let session = expect_context::<Session>();
+    // Only what the person may open.
+    let catalog = move || {
+        session.is_platform().then(|| {
+            view! {
+                <h2>{t.catalog()}</h2>
+                <ul>{entry("/models", "models", t.models_and_prices())}{entry("/upstreams", "upstreams", t.upstreams())}</ul>
+            }
+        })
+    };
+    let systems = move || {
+        let tokens = session.is_owner().then(|| entry("/service-tokens", "key", t.service_tokens()));
+        session.may_own().then(|| {
+            view! { <h2>{t.systems()}</h2><ul>{entry("/webhooks", "webhooks", t.webhooks())}{tokens}</ul> }
+        })
     };
     view! {
         <nav class="nav" id="nav" class:open=move || open.get() aria-label=t.main_navigation()
@@ -43,7 +61,9 @@ pub fn Navigation(
                 <Icon name="x"/>
             </button>
             <h2>{t.operate()}</h2>
-            <ul>{entry("/tenants", "tenants", t.tenants())}</ul>
+            <ul>{entry("/tenants", "tenants", t.tenants())}{entry("/requests", "requests", t.requests())}</ul>
+            {catalog}
+            {systems}
             <div class="nav-foot"><LanguageSwitch in_drawer=true/></div>
         </nav>
         <div class="nav-scrim" class:open=move || open.get() aria-hidden="true" on:click=move |_| open.set(false)></div>

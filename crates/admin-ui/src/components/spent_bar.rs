@@ -15,8 +15,8 @@ pub fn SpentBar(
     amount: Amount,
 ) -> impl IntoView {
     let width = if amount.is_positive() {
-        let share = i128::from(used.units()) * 100_00 / i128::from(amount.units());
-        i64::try_from(share.clamp(0, 100_00)).unwrap_or(100_00)
+        let share = i128::from(used.units()) * 10_000 / i128::from(amount.units());
+        i64::try_from(share.clamp(0, 10_000)).unwrap_or(10_000)
     } else {
         0
     };

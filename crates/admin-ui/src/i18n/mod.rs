@@ -24,11 +24,16 @@ macro_rules! texts {
     };
 }
 
+pub mod catalog;
 pub mod forms;
 pub mod phrases;
 pub mod problems;
+pub mod requests;
+pub mod sentences;
+pub mod settings;
 pub mod shell;
 pub mod tenants;
+pub mod webhooks;
 
 const STORED: &str = "tollgate.language";
 
@@ -110,7 +115,17 @@ mod tests {
 
     #[test]
     fn every_text_has_both_readings() {
-        for (name, en, zh) in [forms::TEXTS, shell::TEXTS, tenants::TEXTS].concat() {
+        for (name, en, zh) in [
+            catalog::TEXTS,
+            forms::TEXTS,
+            requests::TEXTS,
+            settings::TEXTS,
+            shell::TEXTS,
+            tenants::TEXTS,
+            webhooks::TEXTS,
+        ]
+        .concat()
+        {
             assert!(!en.trim().is_empty() && !zh.trim().is_empty(), "{name} lacks a reading");
             let chinese = zh.chars().any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c));
             assert!(chinese || en == zh, "{name} is not translated: {zh}");

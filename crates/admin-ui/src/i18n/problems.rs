@@ -35,6 +35,8 @@ impl Language {
             "forbidden" => self.of("Your role does not allow this.", "您的角色无权执行此操作。"),
             "not_found" => self.of("It does not exist, or is not yours to see.", "不存在，或您无权查看。"),
             "invalid_field" => self.of("Some fields need another value.", "部分字段的值需要修改。"),
+            "below_committed" => self.below_committed(),
+            "precondition_failed" => self.changed_meanwhile(),
             "unavailable" => self
                 .of("The service cannot do this right now; try again in a moment.", "服务暂时无法处理，请稍后再试。"),
             _ => return problem.detail.clone(),
@@ -48,6 +50,8 @@ impl Language {
         match error.code.as_str() {
             "required" | "blank" | "empty" => self.of("This is needed.", "此项必填。").to_owned(),
             "already_exists" | "taken" => self.of("Another one has this already.", "已被占用。").to_owned(),
+            "not_number" => self.of("Write a whole number.", "请输入整数。").to_owned(),
+            "not_id" => self.of("This is no id.", "不是有效的编号。").to_owned(),
             "not_decimal" => self.of("Write a plain number such as 12.50.", "请输入普通数字，例如 12.50。").to_owned(),
             "too_precise" => self.of("Too many decimals.", "小数位数过多。").to_owned(),
             // The API's words carry the limits, which are worth more than a translation without them.

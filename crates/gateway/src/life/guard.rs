@@ -7,7 +7,6 @@ use quota::{Extension, Freeze};
 
 use crate::dialect::watch::{Stopped, Words};
 use crate::life::estimate::Plan;
-use crate::tokens::Tokenizer;
 
 /// Pause between two questions to a ledger that does not answer.
 const ASK_AGAIN: Duration = Duration::from_millis(500);
@@ -31,9 +30,11 @@ impl Guard {
     #[must_use]
     pub fn new(plan: &Plan, frozen: Amount) -> Self {
         // The local count and the provider's differ by a little, and by much where only bytes are counted.
-        let ceiling = match *plan.model.tokenizer {
-            Tokenizer::Bpe(_) => plan.ceiling().saturating_add(plan.ceiling() / 16).saturating_add(8),
-            Tokenizer::Bytes => plan.ceiling().saturating_mul(16),
+        let ceiling = match plan.model.tokenizer.is_rough() {
+            // What is no text is bounded beforehand, and its pieces are counted by their bytes.
+            _ if !plan.estimator.lowerable => u64::MAX,
+            false => plan.ceiling().saturating_add(plan.ceiling() / 16).saturating_add(8),
+            true => plan.ceiling().saturating_mul(16),
         };
         Self { paid: paid_tokens(plan, frozen), ceiling, silent_until: None }
     }

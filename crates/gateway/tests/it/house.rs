@@ -44,6 +44,7 @@ pub struct NewModel<'a> {
     pub freeze_output_tokens: i64,
     pub hidden_reasoning: bool,
     pub mode: &'a str,
+    pub upstream_model: &'a str,
 }
 
 impl Default for NewModel<'_> {
@@ -56,6 +57,7 @@ impl Default for NewModel<'_> {
             freeze_output_tokens: 1_000,
             hidden_reasoning: false,
             mode: "chat",
+            upstream_model: "sim-small",
         }
     }
 }
@@ -154,24 +156,23 @@ impl House {
     /// Makes a model whose targets are tried in the order given.
     pub async fn make_model(&self, model: NewModel<'_>, upstreams: &[UpstreamId]) {
         let id = ModelId::generate().uuid();
-        let NewModel { name, prices, tokenizer, max_output_tokens, freeze_output_tokens, hidden_reasoning, mode } =
-            model;
+        let NewModel { name, prices, tokenizer, hidden_reasoning, mode, upstream_model, .. } = model;
+        let NewModel { max_output_tokens, freeze_output_tokens, .. } = model;
         let price = |kind: &str| prices[kind].as_str().map_or_else(|| "NULL".to_owned(), str::to_owned);
+        let kinds = "input, output, audio_input, audio_output, image, per_request";
         let mut sql = format!(
             "INSERT INTO models (id, name, mode, tokenizer, context_window, max_output_tokens, freeze_output_tokens, hidden_reasoning)
                 VALUES ('{id}', '{name}', '{mode}', '{tokenizer}', 128000, {max_output_tokens}, {freeze_output_tokens}, {hidden_reasoning});
-             INSERT INTO prices (id, model_id, valid_from, input, output, per_request)
-                VALUES ('{}', '{id}', now() - interval '1 hour', {}, {}, {});",
+             INSERT INTO prices (id, model_id, valid_from, {kinds})
+                VALUES ('{}', '{id}', now() - interval '1 hour', {});",
             Uuid::now_v7(),
-            price("input"),
-            price("output"),
-            price("per_request")
+            kinds.split(", ").map(price).collect::<Vec<_>>().join(", "),
         );
         for (priority, upstream) in upstreams.iter().enumerate() {
             let (target, upstream) = (TargetId::generate().uuid(), upstream.uuid());
             sql.push_str(&format!(
                 "INSERT INTO targets (id, model_id, upstream_id, upstream_model, dialects, priority)
-                    VALUES ('{target}', '{id}', '{upstream}', 'sim-small', ARRAY['openai', 'anthropic'], {priority});"
+                    VALUES ('{target}', '{id}', '{upstream}', '{upstream_model}', ARRAY['openai', 'anthropic'], {priority});"
             ));
         }
         self.sql(&sql).await;
@@ -230,6 +231,38 @@ impl House {
         let mut body = json!({"model": model, "messages": [{"role": "user", "content": message}]});
         body.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap_or_default());
         self.http.post(format!("{url}/v1/chat/completions")).bearer_auth(&self.key).json(&body)
+    }
+
+    /// A form with a file.
+    pub fn form(&self, path: &str, fields: &[(&str, &str)], file: &[u8]) -> reqwest::RequestBuilder {
+        let mut body = Vec::new();
+        for (name, value) in fields {
+            body.extend(
+                format!("--edge\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n").bytes(),
+            );
+        }
+        let head = "Content-Disposition: form-data; name=\"file\"; filename=\"a.wav\"\r\nContent-Type: audio/wav";
+        body.extend(format!("--edge\r\n{head}\r\n\r\n").bytes());
+        body.extend(file);
+        body.extend(b"\r\n--edge--\r\n");
+        let url = format!("{}/v1{path}", self.url);
+        let form = "multipart/form-data; boundary=edge";
+        self.http.post(url).bearer_auth(&self.key).header("content-type", form).body(body)
+    }
+
+    /// The models that are no chat: `emb`, `draw`, `speak`, `hear`, `rank`.
+    pub async fn make_other_models(&self) {
+        let upstream = self.make_upstream("others", &self.sim.url()).await;
+        for (name, mode, prices) in [
+            ("emb", "embedding", json!({"input": "1"})),
+            ("draw", "image", json!({"input": "1", "output": "2"})),
+            ("speak", "speech", json!({"input": "1", "audio_output": "2"})),
+            ("hear", "transcription", json!({"input": "1", "audio_input": "3", "output": "2"})),
+            ("rank", "rerank", json!({"input": "1"})),
+        ] {
+            self.make_model(NewModel { name, mode, prices, ..NewModel::default() }, &[upstream]).await;
+        }
+        tokio::time::sleep(Duration::from_millis(400)).await;
     }
 
     /// A request on any route.

@@ -11,6 +11,7 @@ mod changes;
 mod deliver;
 mod destinations;
 mod lapse;
+mod learn;
 mod life;
 mod limits;
 mod mail;

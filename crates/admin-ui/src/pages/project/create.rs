@@ -8,12 +8,11 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::use_navigate;
 
 use crate::api::projects;
-use crate::components::dialog::Dialog;
 use crate::components::field::{AmountField, SelectField, TextField};
-use crate::components::notice::FormFailure;
 use crate::components::toasts::{Toast, Toasts};
 use crate::i18n::language;
 use crate::pages::form::{Form, filled};
+use crate::pages::form_dialog::FormDialog;
 use crate::pages::tenant::wire;
 use crate::pages::tenants::create::period_choices;
 
@@ -40,11 +39,11 @@ pub fn CreateProjectDialog(
     let form = Form::new();
     let [name, amount] = [(); 2].map(|()| RwSignal::new(String::new()));
     let period = RwSignal::new(PeriodKind::Month.as_str().to_owned());
-    let submit = move |event: web_sys::SubmitEvent| {
-        event.prevent_default();
+    let submit = Callback::new(move |()| {
         let body = CreateProject {
             name: name.get_untracked().trim().to_owned(),
             budget: typed_budget(amount, period),
+            soft_budget: None,
             limits: None,
         };
         let key = form.key_for(&body);
@@ -55,25 +54,14 @@ pub fn CreateProjectDialog(
             on_close.run(());
             navigate(&format!("{path}/{}", project.id), NavigateOptions::default());
         });
-    };
+    });
     view! {
-        <Dialog title=t.new_project() on_close=on_close>
-            <form novalidate on:submit=submit>
-                <div class="dialog-body">
-                    <FormFailure failure=form.failure/>
-                    <TextField name="name" label=t.name() value=name failure=form.failure autofocus=true/>
-                    <div class="form-grid">
-                        <AmountField name="budget.amount" label=t.budget() hint=t.budget_hint() unit=unit.as_str() value=amount failure=form.failure/>
-                        <SelectField name="budget.period" label=t.per() choices=period_choices(t) value=period failure=form.failure/>
-                    </div>
-                </div>
-                <div class="dialog-foot">
-                    <button class="btn" type="button" on:click=move |_| on_close.run(())>{t.cancel()}</button>
-                    <button class="btn primary" type="submit" aria-busy=move || form.busy.get().then_some("true")>
-                        {move || if form.busy.get() { t.saving() } else { t.create_project() }}
-                    </button>
-                </div>
-            </form>
-        </Dialog>
+        <FormDialog title=t.new_project() form=form action=t.create_project().to_owned() on_submit=submit on_close=on_close>
+            <TextField name="name" label=t.name() value=name failure=form.failure autofocus=true/>
+            <div class="form-grid">
+                <AmountField name="budget.amount" label=t.budget() hint=t.budget_hint() unit=unit.as_str() value=amount failure=form.failure/>
+                <SelectField name="budget.period" label=t.per() choices=period_choices(t) value=period failure=form.failure/>
+            </div>
+        </FormDialog>
     }
 }

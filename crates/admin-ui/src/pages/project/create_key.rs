@@ -6,13 +6,13 @@ use domain::Unit;
 use leptos::prelude::*;
 
 use super::create::typed_budget;
-use crate::api::{keys, models};
-use crate::components::dialog::Dialog;
+use crate::api::{Failure, keys, models};
+use crate::components::check_set::CheckSet;
 use crate::components::field::{AmountField, SelectField, TextField};
-use crate::components::notice::FormFailure;
 use crate::fetch::fetch;
 use crate::i18n::language;
 use crate::pages::form::Form;
+use crate::pages::form_dialog::FormDialog;
 use crate::pages::tenant::wire;
 use crate::pages::tenants::create::period_choices;
 
@@ -33,8 +33,7 @@ pub fn CreateKeyDialog(
     let [name, amount, expires] = [(); 3].map(|()| RwSignal::new(String::new()));
     let period = RwSignal::new(PeriodKind::Month.as_str().to_owned());
     let chosen = RwSignal::new(Vec::<String>::new());
-    let submit = move |event: web_sys::SubmitEvent| {
-        event.prevent_default();
+    let submit = Callback::new(move |()| {
         let models = chosen.get_untracked();
         let body = CreateKey {
             name: name.get_untracked().trim().to_owned(),
@@ -48,64 +47,35 @@ pub fn CreateKeyDialog(
         let once = form.key_for(&body);
         let project = project.clone();
         form.send(async move { keys::create(&project, &body, &once).await }, move |key| on_created.run(key));
-    };
+    });
     let failure = form.failure;
     view! {
-        <Dialog title=t.new_key() on_close=on_close>
-            <form novalidate on:submit=submit>
-                <div class="dialog-body">
-                    <FormFailure failure=failure/>
-                    <TextField name="name" label=t.name() hint=t.key_name_hint() value=name failure=failure autofocus=true/>
-                    <div class="form-grid">
-                        <AmountField name="budget.amount" label=t.budget() hint=t.key_budget_hint() unit=unit.as_str() value=amount failure=failure/>
-                        <SelectField name="budget.period" label=t.per() choices=period_choices(t) value=period failure=failure/>
-                    </div>
-                    <Models chosen=chosen/>
-                    <TextField name="expires_at" label=t.expires() hint=t.expires_hint() value=expires failure=failure kind="datetime-local"/>
-                </div>
-                <div class="dialog-foot">
-                    <button class="btn" type="button" on:click=move |_| on_close.run(())>{t.cancel()}</button>
-                    <button class="btn primary" type="submit" aria-busy=move || form.busy.get().then_some("true")>
-                        {move || if form.busy.get() { t.saving() } else { t.create_key() }}
-                    </button>
-                </div>
-            </form>
-        </Dialog>
+        <FormDialog title=t.new_key() form=form action=t.create_key().to_owned() on_submit=submit on_close=on_close>
+            <TextField name="name" label=t.name() hint=t.key_name_hint() value=name failure=failure autofocus=true/>
+            <div class="form-grid">
+                <AmountField name="budget.amount" label=t.budget() hint=t.key_budget_hint() unit=unit.as_str() value=amount failure=failure/>
+                <SelectField name="budget.period" label=t.per() choices=period_choices(t) value=period failure=failure/>
+            </div>
+            <ModelChoice chosen=chosen failure=failure/>
+            <TextField name="expires_at" label=t.expires() hint=t.expires_hint() value=expires failure=failure kind="datetime-local"/>
+        </FormDialog>
     }
 }
 
 /// The models that the key may call; where they can't be read, the key may call every one.
 #[component]
-fn Models(chosen: RwSignal<Vec<String>>) -> impl IntoView {
+pub fn ModelChoice(
+    /// Their names.
+    chosen: RwSignal<Vec<String>>,
+    /// The form's last failure.
+    failure: RwSignal<Option<Failure>>,
+) -> impl IntoView {
     let t = language();
     let known = fetch(|| (), |()| models::list());
-    let one = move |name: String| {
-        let (on, own) = (name.clone(), name.clone());
-        let toggle = move |event| {
-            let wanted = event_target_checked(&event);
-            chosen.update(|chosen| {
-                chosen.retain(|other| *other != own);
-                if wanted {
-                    chosen.push(own.clone());
-                }
-            });
-        };
-        view! {
-            <label class="choice">
-                <input class="check" type="checkbox" name="models" prop:checked=move || chosen.read().contains(&on) on:change=toggle/>
-                <span class="mono">{name}</span>
-            </label>
-        }
-    };
     move || {
         known.data.get().filter(|page| !page.items.is_empty()).map(|page| {
-            view! {
-                <fieldset class="field">
-                    <legend>{t.models()}</legend>
-                    <div class="row">{page.items.into_iter().map(|model| one(model.name)).collect_view()}</div>
-                    <p class="hint">{t.models_hint()}</p>
-                </fieldset>
-            }
+            let names = page.items.into_iter().map(|model| (model.name.clone(), model.name)).collect();
+            view! { <CheckSet name="models" label=t.models() hint=t.models_hint() choices=names chosen=chosen failure=failure/> }
         })
     }
 }

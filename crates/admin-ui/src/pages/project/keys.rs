@@ -19,6 +19,8 @@ use crate::session::Session;
 /// The keys with their bars and numbers.
 #[component]
 pub fn KeysCard(
+    /// The project's tenant.
+    tenant: String,
     /// The keys.
     keys: Fetch<Page<Key>>,
     /// A key is to be created.
@@ -26,9 +28,10 @@ pub fn KeysCard(
 ) -> impl IntoView {
     let t = language();
     let session = expect_context::<Session>();
+    let tenant = StoredValue::new(tenant);
     let body = move || {
         match (keys.data.get(), keys.failure.get()) {
-        (Some(page), _) if !page.items.is_empty() => view! { <KeysTable keys=page.items/> }.into_any(),
+        (Some(page), _) if !page.items.is_empty() => view! { <KeysTable tenant=tenant.get_value() keys=page.items/> }.into_any(),
         (_, Some(failure)) => view! { <Failed failure=failure on_again=Callback::new(move |()| keys.again())/> }.into_any(),
         (Some(_), None) => view! {
             <Empty icon="key" title=t.no_keys() hint=t.no_keys_hint()>
@@ -48,7 +51,7 @@ pub fn KeysCard(
 }
 
 #[component]
-fn KeysTable(keys: Vec<Key>) -> impl IntoView {
+fn KeysTable(tenant: String, keys: Vec<Key>) -> impl IntoView {
     let t = language();
     view! {
         <div class="table-wrap" tabindex="0" role="group" aria-labelledby="h-keys">
@@ -65,14 +68,14 @@ fn KeysTable(keys: Vec<Key>) -> impl IntoView {
                         <th role="columnheader" scope="col" class="r">{t.remaining()}</th>
                     </tr>
                 </thead>
-                <tbody role="rowgroup">{keys.into_iter().map(|key| view! { <KeyRow entry=key/> }).collect_view()}</tbody>
+                <tbody role="rowgroup">{keys.into_iter().map(|key| view! { <KeyRow tenant=tenant.clone() entry=key/> }).collect_view()}</tbody>
             </table>
         </div>
     }
 }
 
 #[component]
-fn KeyRow(entry: Key) -> impl IntoView {
+fn KeyRow(tenant: String, entry: Key) -> impl IntoView {
     let t = language();
     let numbers = entry.quota;
     let bar = Figures::read(&numbers, Amount::ZERO).ok();
@@ -87,11 +90,12 @@ fn KeyRow(entry: Key) -> impl IntoView {
         KeyStatus::Disabled => (Tone::Held, t.disabled()),
     };
     let last_used = t.used_last(entry.last_used_at.map(|at| written::moment(at, t, None)).as_deref());
+    let href = format!("/tenants/{tenant}/projects/{}/keys/{}", entry.project_id, entry.id);
     let models = entry.models.map_or_else(|| t.every_model().to_owned(), |models| models.join(", "));
     view! {
         <tr role="row" class={if entry.status == KeyStatus::Disabled { "off" } else { "" }}>
             <th role="rowheader" scope="row" class="full">
-                <span class="name">{entry.name}</span>
+                <a class="name" href=href>{entry.name}</a>
                 <span class="under"><span class="mono">{entry.prefix}"…"</span>" · "{models}</span>
                 <span class="under">{last_used}</span>
             </th>

@@ -1,29 +1,37 @@
 //! A project: its budget, its keys, and the moment in which a key's secret is shown.
 
+mod change;
 pub mod create;
-mod create_key;
+pub mod create_key;
 mod key_created;
 mod keys;
-mod quota;
+pub mod quota;
 
 use std::time::Duration;
 
 use api_types::key::Key;
 use api_types::project::Project;
 use api_types::tenant::Tenant;
+use domain::Unit;
 use leptos::prelude::*;
-use leptos_router::hooks::use_params_map;
 
+use crate::api::quota_changes::Whose;
 use crate::api::{keys as keys_api, projects, tenants};
 use crate::browser;
+use crate::components::button::{Button, opener};
+use crate::components::card::Card;
 use crate::components::copy::Id;
-use crate::components::crumbs::{Crumb, Crumbs};
-use crate::components::icon::Icon;
+use crate::components::crumbs::Crumb;
+use crate::components::limits_use::LimitsUse;
+use crate::components::page_head::PageHead;
 use crate::components::states::{Failed, Loading};
-use crate::fetch::fetch;
+use crate::fetch::{Fetch, fetch};
 use crate::i18n::language;
+use crate::pages::quota_change::dialog::QuotaChangeDialog;
+use crate::place;
 use crate::session::Session;
 
+use change::ChangeProjectDialog;
 use create_key::CreateKeyDialog;
 use key_created::KeyCreated;
 use keys::KeysCard;
@@ -35,13 +43,9 @@ const REFRESH: Duration = Duration::from_secs(10);
 /// The page of one project.
 #[component]
 pub fn ProjectPage() -> impl IntoView {
-    let params = use_params_map();
-    let ids = Memo::new(move |_| {
-        let params = params.read();
-        (params.get("tenant").unwrap_or_default(), params.get("project").unwrap_or_default())
-    });
-    let tenant = fetch(move || ids.get().0, |id| async move { tenants::one(&id).await });
-    let project = fetch(move || ids.get().1, |id| async move { projects::one(&id).await });
+    let (tenant_id, project_id) = (place::id_after("tenants"), place::id_after("projects"));
+    let tenant = fetch(move || tenant_id.get(), |id| async move { tenants::one(&id).await });
+    let project = fetch(move || project_id.get(), |id| async move { projects::one(&id).await });
     project.poll(LIVE);
     // The numbers move; only another project or a changed one builds the page anew.
     let known = Memo::new(move |_| {
@@ -73,33 +77,62 @@ impl PartialEq for Settled {
     }
 }
 
+/// The dialog that is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Open {
+    CreateKey,
+    ChangeBudget,
+    Change,
+}
+
 #[component]
-fn Loaded(tenant: Tenant, first: Project, project: crate::fetch::Fetch<Project>) -> impl IntoView {
+fn Loaded(tenant: Tenant, first: Project, project: Fetch<Project>) -> impl IntoView {
     let id = StoredValue::new(first.id.to_string());
     let keys = fetch(move || id.get_value(), |id| async move { keys_api::list(&id).await });
     keys.poll(REFRESH);
-    let creating = RwSignal::new(false);
+    let open = RwSignal::new(None::<Open>);
     let created = RwSignal::new(None::<Key>);
-    let create = Callback::new(move |()| creating.set(true));
     let name = first.name.clone();
     let tenant_name = StoredValue::new((tenant.id.to_string(), tenant.name.clone()));
     let unit = tenant.unit;
     let first = StoredValue::new(first);
+    let close = Callback::new(move |()| open.set(None));
+    let again = Callback::new(move |()| project.again());
+    let changed = Callback::new(move |changed| project.data.set(changed));
+    let dialog = move || {
+        open.get().map(|which| match which {
+            Open::CreateKey => {
+                let on_created = Callback::new(move |key| {
+                    open.set(None);
+                    created.set(Some(key));
+                });
+                view! { <CreateKeyDialog project=id.get_value() unit=unit on_close=close on_created=on_created/> }
+                    .into_any()
+            }
+            Open::ChangeBudget => {
+                let (whose, about) = (Whose::Project(id.get_value()), first.get_value().name);
+                view! { <QuotaChangeDialog whose=whose about=about unit=unit on_close=close on_changed=again/> }
+                    .into_any()
+            }
+            Open::Change => {
+                let project = first.get_value();
+                view! { <ChangeProjectDialog project=project unit=unit on_close=close on_changed=changed/> }.into_any()
+            }
+        })
+    };
     let overview = move || {
         browser::set_title(&name);
+        let parent = tenant_name.get_value();
         view! {
-            <Head tenant=tenant_name.get_value() project=first.get_value() on_create=create/>
+            <Head tenant=parent.clone() project=first.get_value() open=open/>
             <div class="cols main-side">
-                <div class="stack"><KeysCard keys=keys on_create=create/></div>
-                <div class="stack"><BudgetCard project=project first=first.get_value()/></div>
+                <div class="stack"><KeysCard tenant=parent.0 keys=keys on_create=opener(open, Open::CreateKey)/></div>
+                <div class="stack">
+                    <BudgetCard project=project first=first.get_value()/>
+                    <LimitsCard project=project unit=unit/>
+                </div>
             </div>
-            {move || creating.get().then(|| view! {
-                <CreateKeyDialog project=id.get_value() unit=unit on_close=Callback::new(move |()| creating.set(false))
-                    on_created=Callback::new(move |key| {
-                        creating.set(false);
-                        created.set(Some(key));
-                    })/>
-            })}
+            {dialog}
         }
     };
     move || match created.get() {
@@ -115,29 +148,45 @@ fn Loaded(tenant: Tenant, first: Project, project: crate::fetch::Fetch<Project>)
     }
 }
 
+/// The present use of the project's limits.
 #[component]
-fn Head(tenant: (String, String), project: Project, on_create: Callback<()>) -> impl IntoView {
+fn LimitsCard(project: Fetch<Project>, unit: Unit) -> impl IntoView {
+    let t = language();
+    let uses = move || {
+        let windows = project.data.read().as_ref().and_then(|project| project.windows.clone()).unwrap_or_default();
+        view! { <LimitsUse windows=windows unit=unit/> }
+    };
+    view! { <Card id="limits-use" title=t.limits_in_use()>{uses}</Card> }
+}
+
+#[component]
+fn Head(tenant: (String, String), project: Project, open: RwSignal<Option<Open>>) -> impl IntoView {
     let t = language();
     let session = expect_context::<Session>();
     let (tenant_id, tenant_name) = tenant;
+    let id = project.id.to_string();
     let way = vec![
         Crumb::to(t.tenants(), "/tenants"),
         Crumb::to(tenant_name, format!("/tenants/{tenant_id}")),
         Crumb::to(t.projects(), format!("/tenants/{tenant_id}/projects")),
         Crumb::here(project.name.clone()),
     ];
-    view! {
-        <header class="page-head">
-            <Crumbs way=way/>
-            <div class="page-title">
-                <h1>{project.name}</h1>
-                <div class="actions">
-                    {move || session.may_own().then(|| view! {
-                        <button class="btn primary" type="button" on:click=move |_| on_create.run(())><Icon name="plus"/>{t.new_key()}</button>
-                    })}
-                </div>
-            </div>
-            <dl class="facts"><div><dt class="vh">{t.id_word()}</dt><dd><Id id=project.id.to_string()/></dd></div></dl>
-        </header>
-    }
+    let has_budget = project.budget.is_some();
+    let requests = format!("/requests?project_id={id}");
+    let actions = move || {
+        let requests = requests.clone();
+        let budget = has_budget.then(
+            || view! { <Button words=t.change_budget() icon="balance" on_press=opener(open, Open::ChangeBudget)/> },
+        );
+        let own = session.may_own().then(|| {
+            view! {
+                {budget}
+                <Button words=t.change_project() on_press=opener(open, Open::Change)/>
+                <Button words=t.new_key() icon="plus" class="primary" on_press=opener(open, Open::CreateKey)/>
+            }
+        });
+        view! { <a class="btn" href=requests>{t.see_requests()}</a>{own} }
+    };
+    let facts = vec![("", view! { <Id id=id/> }.into_any())];
+    view! { <PageHead way=way title=project.name actions=actions.into_any() facts=facts/> }
 }

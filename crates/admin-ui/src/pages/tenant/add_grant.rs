@@ -6,14 +6,14 @@ use leptos::prelude::*;
 
 use super::wire;
 use crate::api::grants;
-use crate::components::dialog::Dialog;
 use crate::components::field::{AmountField, TextField};
-use crate::components::notice::FormFailure;
 use crate::components::segmented::Segmented;
-use crate::components::toasts::{Toast, Toasts};
+use crate::components::toasts::Toasts;
 use crate::format;
 use crate::i18n::language;
+use crate::pages::force::tell;
 use crate::pages::form::{Form, filled};
+use crate::pages::form_dialog::FormDialog;
 
 /// The dialog.
 #[component]
@@ -32,8 +32,7 @@ pub fn AddGrantDialog(
     let form = Form::new();
     let kind = RwSignal::new(GrantKind::Temporary.as_str());
     let [amount, ends, note] = [(); 3].map(|()| RwSignal::new(String::new()));
-    let submit = move |event: web_sys::SubmitEvent| {
-        event.prevent_default();
+    let submit = Callback::new(move |()| {
         let body = CreateGrant {
             kind: kind.get_untracked().parse().unwrap_or(GrantKind::Temporary),
             amount: wire::amount(&amount.get_untracked()),
@@ -49,42 +48,28 @@ pub fn AddGrantDialog(
             let total =
                 grant.quota.as_ref().and_then(|quota| quota.total.as_ref()).map(|total| format::short(total.as_str()));
             let title = total.map_or_else(|| t.add_grant().to_owned(), |total| t.total_is_now(&total));
-            toasts.show(if grant.in_force == Some(false) {
-                Toast::warn(title, Some(t.takes_effect_later().to_owned()))
-            } else {
-                Toast::ok(title, Some(t.in_force_everywhere().to_owned()))
-            });
+            tell(toasts, t, title, grant.in_force);
             on_added.run(());
             on_close.run(());
         });
-    };
+    });
     let kinds = GrantKind::ALL.iter().map(|kind| (kind.as_str(), t.grant_kind(*kind))).collect();
     let hint = if unit == Unit::Token { t.amount_hint_tokens() } else { t.amount_hint() };
     let words = move || {
         let typed = format::typed_amount(&amount.read());
         match Amount::parse(&typed, unit) {
-            _ if form.busy.get() => t.saving().to_owned(),
             Ok(amount) => t.add_amount(&format::amount(amount, unit)),
             Err(_) => t.add_grant().to_owned(),
         }
     };
     view! {
-        <Dialog title=t.add_grant() on_close=on_close>
-            <form novalidate on:submit=submit>
-                <div class="dialog-body">
-                    <FormFailure failure=form.failure/>
-                    <Segmented name="kind" label=t.kind() hint=t.kind_hint() choices=kinds value=kind/>
-                    <div class="form-grid">
-                        <AmountField name="amount" label=t.amount() hint=hint unit=unit.as_str() value=amount failure=form.failure autofocus=true/>
-                        <TextField name="ends_at" label=t.ends() hint=t.ends_hint() value=ends failure=form.failure kind="datetime-local"/>
-                    </div>
-                    <TextField name="note" label=t.note() hint=t.note_hint() value=note failure=form.failure/>
-                </div>
-                <div class="dialog-foot">
-                    <button class="btn" type="button" on:click=move |_| on_close.run(())>{t.cancel()}</button>
-                    <button class="btn primary" type="submit" aria-busy=move || form.busy.get().then_some("true")>{words}</button>
-                </div>
-            </form>
-        </Dialog>
+        <FormDialog title=t.add_grant() form=form action=Signal::derive(words) on_submit=submit on_close=on_close>
+            <Segmented name="kind" label=t.kind() hint=t.kind_hint() choices=kinds value=kind/>
+            <div class="form-grid">
+                <AmountField name="amount" label=t.amount() hint=hint unit=unit.as_str() value=amount failure=form.failure autofocus=true/>
+                <TextField name="ends_at" label=t.ends() hint=t.ends_hint() value=ends failure=form.failure kind="datetime-local"/>
+            </div>
+            <TextField name="note" label=t.note() hint=t.note_hint() value=note failure=form.failure/>
+        </FormDialog>
     }
 }

@@ -29,7 +29,7 @@ pub fn BeyondTheGate(
             t.not_opted_in().to_owned()
         }
     };
-    let shown = move |write: &dyn Fn(&TenantQuota) -> String| quota.data.read().as_ref().map(write);
+    let shown = move |write: &dyn Fn(&TenantQuota) -> String| quota.data.read().as_deref().map(write);
     view! {
         <section class="card" aria-labelledby="h-beyond">
             <div class="card-head"><h2 id="h-beyond">{t.beyond_the_gate()}</h2></div>

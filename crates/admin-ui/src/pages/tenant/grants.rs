@@ -6,12 +6,15 @@ use api_types::tenant::Tenant;
 use leptos::prelude::*;
 
 use crate::components::badge::{Badge, Tone};
+use crate::components::button::Button;
 use crate::components::spent_bar::SpentBar;
 use crate::components::states::{Empty, Failed, Loading};
+use crate::components::table::{Column, Row, Table, named, text};
 use crate::components::written;
 use crate::fetch::Fetch;
 use crate::format;
 use crate::i18n::{Language, language};
+use crate::session::Session;
 
 /// The grants in force first, in burn order; then those to come; ended ones on request.
 #[component]
@@ -24,6 +27,8 @@ pub fn GrantsCard(
     quota: Fetch<TenantQuota>,
     /// A grant is to be added.
     on_add: Callback<()>,
+    /// A grant is to be ended.
+    on_end: Callback<Grant>,
 ) -> impl IntoView {
     let t = language();
     let all = RwSignal::new(false);
@@ -41,7 +46,7 @@ pub fn GrantsCard(
     let body = move || match (grants.data.get(), grants.failure.get()) {
         (Some(page), _) if !page.items.is_empty() => {
             let sorted = burn_order(page.items, &order.read(), all.get());
-            view! { <GrantsTable tenant=tenant.get_value() grants=sorted/> }.into_any()
+            view! { <GrantsTable tenant=tenant.get_value() grants=sorted on_end=on_end/> }.into_any()
         }
         (_, Some(failure)) => {
             view! { <Failed failure=failure on_again=Callback::new(move |()| grants.again())/> }.into_any()
@@ -86,8 +91,9 @@ fn burn_order(mut grants: Vec<Grant>, order: &[domain::GrantId], all: bool) -> V
 }
 
 #[component]
-fn GrantsTable(tenant: Tenant, grants: Vec<Grant>) -> impl IntoView {
+fn GrantsTable(tenant: Tenant, grants: Vec<Grant>, on_end: Callback<Grant>) -> impl IntoView {
     let t = language();
+    let may_end = expect_context::<Session>().may_operate();
     let burning = grants
         .iter()
         .find(|grant| {
@@ -95,51 +101,52 @@ fn GrantsTable(tenant: Tenant, grants: Vec<Grant>) -> impl IntoView {
                 && grant.remaining.amount(tenant.unit).is_ok_and(|left| left.is_positive())
         })
         .map(|grant| grant.id);
-    let row = |(index, grant): (usize, Grant)| {
+    let row = |grant: Grant| {
         let burns = burning == Some(grant.id);
-        view! { <GrantRow number={index + 1} grant=grant burns=burns unit=tenant.unit zone=tenant.time_zone.clone()/> }
+        grant_row(t, grant, burns, &tenant, may_end.then_some(on_end))
     };
-    view! {
-        <div class="table-wrap" tabindex="0" role="group" aria-labelledby="h-grants">
-            <table role="table" class="table cards c3">
-                <caption class="vh">{t.grants_in_burn_order()}</caption>
-                <thead role="rowgroup">
-                    <tr role="row">
-                        <th role="columnheader" scope="col">"#"</th>
-                        <th role="columnheader" scope="col">{t.grant()}</th>
-                        <th role="columnheader" scope="col">{t.spent()}</th>
-                        <th role="columnheader" scope="col" class="r">{t.amount()}</th>
-                        <th role="columnheader" scope="col" class="r">{t.used()}</th>
-                        <th role="columnheader" scope="col" class="r">{t.remaining()}</th>
-                        <th role="columnheader" scope="col">{t.state()}</th>
-                    </tr>
-                </thead>
-                <tbody role="rowgroup">{grants.into_iter().enumerate().map(row).collect_view()}</tbody>
-            </table>
-        </div>
-    }
+    let columns = vec![
+        Column::name(t.grant()),
+        Column::bar(t.spent()),
+        Column::number(t.amount()),
+        Column::number(t.used()),
+        Column::number(t.remaining()),
+        Column::state(t.state()),
+        Column::actions(t.actions()),
+    ];
+    view! { <Table caption=t.grants_in_burn_order() columns=columns rows=grants.into_iter().map(row).collect() class="c3"/> }
 }
 
-#[component]
-fn GrantRow(number: usize, grant: Grant, burns: bool, unit: domain::Unit, zone: String) -> impl IntoView {
-    let t = language();
+/// What a grant is called: its note, or its kind.
+pub fn name_of(t: Language, grant: &Grant) -> String {
+    if grant.note.is_empty() { t.grant_kind(grant.kind).to_owned() } else { grant.note.clone() }
+}
+
+fn grant_row(t: Language, grant: Grant, burns: bool, tenant: &Tenant, on_end: Option<Callback<Grant>>) -> Row {
+    let unit = tenant.unit;
     let parts = grant.used.amount(unit).ok().zip(grant.amount.amount(unit).ok());
     let bar = parts.map(|(used, amount)| view! { <SpentBar used=used amount=amount/> });
     let spent = parts.is_some_and(|(used, amount)| used >= amount);
-    let ends = grant.ends_at.map(|at| written::day(at, t, Some(&zone)));
+    let ends = grant.ends_at.map(|at| written::day(at, t, Some(&tenant.time_zone)));
     let line = t.grant_line(grant.kind, ends.as_deref());
-    let name = if grant.note.is_empty() { t.grant_kind(grant.kind).to_owned() } else { grant.note.clone() };
     let off = spent || is_over(&grant);
-    view! {
-        <tr role="row" class={if off { "off" } else { "" }}>
-            <td role="cell" class="shrink corner no-card">{number}</td>
-            <th role="rowheader" scope="row" class="full"><span class="name">{name}</span><span class="under">{line}</span></th>
-            <td role="cell" class="bar-cell full">{bar}</td>
-            <td role="cell" class="r" data-label=t.amount()>{format::short(grant.amount.as_str())}</td>
-            <td role="cell" class="r" data-label=t.used()>{format::short(grant.used.as_str())}</td>
-            <td role="cell" class="r" data-label=t.remaining()>{format::short(grant.remaining.as_str())}</td>
-            <td role="cell" class="corner">{state(t, &grant, burns, spent)}</td>
-        </tr>
+    let name = name_of(t, &grant);
+    let end = on_end.filter(|_| !is_over(&grant)).map(|on_end| {
+        let (label, grant) = (t.of_row(t.end_grant(), &name), grant.clone());
+        let press = Callback::new(move |()| on_end.run(grant.clone()));
+        view! { <Button words=t.end_grant() label=label class="ghost sm" on_press=press/> }
+    });
+    Row {
+        class: if off { "off" } else { "" },
+        cells: vec![
+            named(name, None, text(line)),
+            bar.into_any(),
+            text(format::short(grant.amount.as_str())),
+            text(format::short(grant.used.as_str())),
+            text(format::short(grant.remaining.as_str())),
+            state(t, &grant, burns, spent),
+            end.into_any(),
+        ],
     }
 }
 

@@ -5,11 +5,11 @@ use leptos::prelude::*;
 
 use super::standing::TenantBadge;
 use crate::components::copy::Id;
-use crate::components::crumbs::{Crumb, Crumbs};
-use crate::components::icon::Icon;
+use crate::components::crumbs::Crumb;
+use crate::components::page_head::PageHead;
+use crate::components::tabs::{TabLink, Tabs};
 use crate::components::written;
 use crate::i18n::language;
-use crate::session::Session;
 
 /// A part of the tenant's page with an address of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +18,31 @@ pub enum Tab {
     Quota,
     /// Projects.
     Projects,
+    /// Both copies of the books, and what is in flight.
+    Live,
+    /// Settings.
+    Settings,
+}
+
+impl Tab {
+    const ALL: [Self; 4] = [Self::Quota, Self::Projects, Self::Live, Self::Settings];
+
+    /// The end of its address.
+    const fn path(self) -> &'static str {
+        match self {
+            Self::Quota => "",
+            Self::Projects => "/projects",
+            Self::Live => "/live",
+            Self::Settings => "/settings",
+        }
+    }
+
+    /// The part that an address shows.
+    #[must_use]
+    pub fn of(path: &str) -> Self {
+        let named = Self::ALL.into_iter().skip(1).find(|tab| path.ends_with(tab.path()));
+        named.unwrap_or(Self::Quota)
+    }
 }
 
 /// The head of the tenant's page.
@@ -28,67 +53,52 @@ pub fn Head(
     /// The part shown.
     tab: Tab,
     /// How many projects, once known.
-    #[prop(into)]
-    projects: Signal<Option<usize>>,
-    /// A grant is to be added.
     #[prop(optional, into)]
-    on_add_grant: Option<Callback<()>>,
-    /// A project is to be created.
-    #[prop(optional, into)]
-    on_create_project: Option<Callback<()>>,
+    projects: Option<Signal<Option<usize>>>,
+    /// Buttons.
+    #[prop(optional)]
+    actions: Option<AnyView>,
 ) -> impl IntoView {
     let t = language();
-    let session = expect_context::<Session>();
-    let name = tenant.name.clone();
-    let add_grant = move || {
-        on_add_grant.filter(|_| session.may_operate()).map(|add| {
-            view! { <button class="btn primary" type="button" on:click=move |_| add.run(())><Icon name="plus"/>{t.add_grant()}</button> }
-        })
+    let id = tenant.id.to_string();
+    let badge = view! { <TenantBadge tenant=tenant.clone()/><span class="tag">{t.unit_tag(tenant.unit)}</span> };
+    let mut facts = vec![("", view! { <Id id=id.clone()/> }.into_any())];
+    if let Some(external_id) = tenant.external_id {
+        facts.push((t.external_id(), view! { <span class="mono tiny">{external_id}</span> }.into_any()));
+    }
+    facts.push((t.period(), t.period_in_zone(tenant.period.kind, &tenant.time_zone).into_any()));
+    if let Some(at) = tenant.quota.resets_at {
+        facts.push((t.resets(), written::moment(at, t, Some(&tenant.time_zone)).into_any()));
+    }
+    let link = |other: Tab| TabLink {
+        words: match other {
+            Tab::Quota => t.quota(),
+            Tab::Projects => t.projects(),
+            Tab::Live => t.live_books(),
+            Tab::Settings => t.settings(),
+        },
+        href: format!("/tenants/{id}{}", other.path()),
+        here: other == tab,
+        count: projects.filter(|_| other == Tab::Projects),
     };
-    let create_project = move || {
-        on_create_project.filter(|_| session.may_own()).map(|create| {
-            view! { <button class="btn primary" type="button" on:click=move |_| create.run(())><Icon name="plus"/>{t.new_project()}</button> }
-        })
-    };
+    let mut tabs: Vec<TabLink> = Tab::ALL.map(link).into();
+    let requests = TabLink { words: t.requests(), href: format!("/requests?tenant_id={id}"), here: false, count: None };
+    tabs.insert(2, requests);
+    let way = vec![Crumb::to(t.tenants(), "/tenants"), Crumb::here(tenant.name.clone())];
     view! {
-        <header class="page-head">
-            <Crumbs way=vec![Crumb::to(t.tenants(), "/tenants"), Crumb::here(name.clone())]/>
-            <div class="page-title">
-                <h1>{name}</h1>
-                <TenantBadge tenant=tenant.clone()/>
-                <span class="tag">{t.unit_tag(tenant.unit)}</span>
-                <div class="actions">{add_grant}{create_project}</div>
-            </div>
-            <Facts tenant=tenant.clone()/>
-        </header>
-        <Tabs id=tenant.id.to_string() tab=tab projects=projects/>
+        <PageHead way=way title=tenant.name badge=badge.into_any() actions=actions.unwrap_or_else(|| ().into_any()) facts=facts/>
+        <Tabs label=t.sections() tabs=tabs/>
     }
 }
 
-#[component]
-fn Facts(tenant: Tenant) -> impl IntoView {
-    let t = language();
-    let resets = tenant.quota.resets_at.map(|at| written::moment(at, t, Some(&tenant.time_zone)));
-    view! {
-        <dl class="facts">
-            <div><dt class="vh">{t.id_word()}</dt><dd><Id id=tenant.id.to_string()/></dd></div>
-            {tenant.external_id.map(|id| view! { <div><dt>{t.external_id()}</dt><dd class="mono tiny">{id}</dd></div> })}
-            <div><dt>{t.period()}</dt><dd>{t.period_in_zone(tenant.period.kind, &tenant.time_zone)}</dd></div>
-            {resets.map(|at| view! { <div><dt>{t.resets()}</dt><dd>{at}</dd></div> })}
-        </dl>
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::Tab;
 
-#[component]
-fn Tabs(id: String, tab: Tab, projects: Signal<Option<usize>>) -> impl IntoView {
-    let t = language();
-    let here = move |other: Tab| (tab == other).then_some("page");
-    view! {
-        <nav class="tabs" aria-label=t.sections()>
-            <a href=format!("/tenants/{id}") aria-current=here(Tab::Quota)>{t.quota()}</a>
-            <a href=format!("/tenants/{id}/projects") aria-current=here(Tab::Projects)>
-                {t.projects()} " " <span class="n">{move || projects.get().map(|count| count.to_string())}</span>
-            </a>
-        </nav>
+    #[test]
+    fn addresses_name_their_part() {
+        assert_eq!(Tab::of("/tenants/t_1"), Tab::Quota);
+        assert_eq!(Tab::of("/tenants/t_1/live"), Tab::Live);
+        assert_eq!(Tab::of("/tenants/t_1/settings"), Tab::Settings);
     }
 }

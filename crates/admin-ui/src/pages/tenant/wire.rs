@@ -16,6 +16,5 @@ pub fn amount(text: &str) -> Decimal {
 /// A `datetime-local` field's instant; `None` where it is empty.
 #[must_use]
 pub fn instant(field: RwSignal<String>) -> Option<Timestamp> {
-    let text = browser::instant_of_local(&filled(field)?)?;
-    serde_json::from_value(serde_json::Value::String(text)).ok()
+    browser::instant(&browser::instant_of_local(&filled(field)?)?)
 }

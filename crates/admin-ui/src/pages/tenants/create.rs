@@ -7,13 +7,12 @@ use leptos_router::hooks::use_navigate;
 
 use crate::api::tenants;
 use crate::browser;
-use crate::components::dialog::Dialog;
 use crate::components::field::{AmountField, SelectField, TextField};
-use crate::components::notice::FormFailure;
 use crate::components::segmented::Segmented;
 use crate::components::toasts::{Toast, Toasts};
 use crate::i18n::{Language, language};
 use crate::pages::form::{Form, filled};
+use crate::pages::form_dialog::FormDialog;
 use crate::pages::tenant::wire;
 
 /// What is typed.
@@ -64,8 +63,7 @@ pub fn CreateTenantDialog(
     let navigate = use_navigate();
     let form = Form::new();
     let typed = Typed::new();
-    let submit = move |event: web_sys::SubmitEvent| {
-        event.prevent_default();
+    let submit = Callback::new(move |()| {
         let body = typed.body();
         let key = form.key_for(&body);
         let navigate = navigate.clone();
@@ -74,22 +72,11 @@ pub fn CreateTenantDialog(
             on_close.run(());
             navigate(&format!("/tenants/{}", tenant.id), leptos_router::NavigateOptions::default());
         });
-    };
+    });
     view! {
-        <Dialog title=t.new_tenant() on_close=on_close>
-            <form novalidate on:submit=submit>
-                <div class="dialog-body">
-                    <FormFailure failure=form.failure/>
-                    <Fields typed=typed form=form/>
-                </div>
-                <div class="dialog-foot">
-                    <button class="btn" type="button" on:click=move |_| on_close.run(())>{t.cancel()}</button>
-                    <button class="btn primary" type="submit" aria-busy=move || form.busy.get().then_some("true")>
-                        {move || if form.busy.get() { t.saving() } else { t.create_tenant() }}
-                    </button>
-                </div>
-            </form>
-        </Dialog>
+        <FormDialog title=t.new_tenant() form=form action=t.create_tenant().to_owned() on_submit=submit on_close=on_close>
+            <Fields typed=typed form=form/>
+        </FormDialog>
     }
 }
 

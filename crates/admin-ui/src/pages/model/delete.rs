@@ -1,0 +1,40 @@
+//! A question before a model is removed.
+
+use api_types::model::Model;
+use leptos::prelude::*;
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::use_navigate;
+
+use crate::api::models;
+use crate::components::toasts::{Toast, Toasts};
+use crate::i18n::language;
+use crate::pages::form::Form;
+use crate::pages::form_dialog::Ask;
+
+/// Asks, then leads back to the list.
+#[component]
+pub fn DeleteModelDialog(
+    /// Which.
+    model: Model,
+    /// It is unwanted.
+    on_close: Callback<()>,
+) -> impl IntoView {
+    let t = language();
+    let toasts = expect_context::<Toasts>();
+    let navigate = use_navigate();
+    let form = Form::new();
+    let id = model.id.to_string();
+    let yes = Callback::new(move |()| {
+        let (id, navigate) = (id.clone(), navigate.clone());
+        form.send(async move { models::delete(&id).await }, move |()| {
+            toasts.show(Toast::ok(t.model_deleted().to_owned(), None));
+            on_close.run(());
+            navigate("/models", NavigateOptions::default());
+        });
+    });
+    view! {
+        <Ask title=t.delete_model() words=t.delete_model_words() action=t.delete() form=form on_yes=yes on_close=on_close>
+            <p class="strong small">{model.name}</p>
+        </Ask>
+    }
+}
