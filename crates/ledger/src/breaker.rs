@@ -1,10 +1,12 @@
 //! The breaker: whether Redis is asked at all.
 //!
-//! Five calls within a second that were not answered in time, or found nobody, open it; from then on no call is sent, so that
-//! nobody waits for a Redis that is away. Whoever attached it probes, and closes it once Redis holds what it must hold.
+//! Five calls within a second that were not answered in time, or found nobody, open it, if nothing at all was answered for
+//! half a second: a stall of this very process makes many calls late at once, but not for long. From then on no call is sent,
+//! so that nobody waits for a Redis that is away. Whoever attached it probes, and closes it once Redis holds what it must hold.
 //! A pure state machine but for what waits on it.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -18,12 +20,14 @@ pub struct BreakerConfig {
     pub failures: usize,
     /// The time within which they fall.
     pub within: Duration,
+    /// How long nothing was answered, from the sending of the first of them.
+    pub silence: Duration,
 }
 
 impl Default for BreakerConfig {
-    /// The design's: 5 within 1 s.
+    /// 5 within 1 s, and two time-outs of silence.
     fn default() -> Self {
-        Self { failures: 5, within: Duration::from_secs(1) }
+        Self { failures: 5, within: Duration::from_secs(1), silence: Duration::from_millis(500) }
     }
 }
 
@@ -31,18 +35,28 @@ impl Default for BreakerConfig {
 #[derive(Debug)]
 pub struct Breaker {
     config: BreakerConfig,
-    /// When the last unanswered calls failed, oldest first; at most as many as open it.
-    failed: Mutex<VecDeque<Instant>>,
+    failed: Mutex<Failed>,
+    /// Whether `failed` holds anything: answers look here first.
+    is_suspect: AtomicBool,
     /// Since when it is open.
     opened: watch::Sender<Option<Instant>>,
     suspicion: Notify,
+}
+
+/// Unanswered calls since the last answer.
+#[derive(Debug, Default)]
+struct Failed {
+    /// When they failed, oldest first; at most as many as open it.
+    at: VecDeque<Instant>,
+    /// When the first of them was sent.
+    silent_since: Option<Instant>,
 }
 
 impl Breaker {
     /// Closed.
     #[must_use]
     pub fn new(config: BreakerConfig) -> Self {
-        Self { config, failed: Mutex::default(), opened: watch::Sender::new(None), suspicion: Notify::new() }
+        Self { config, failed: Mutex::default(), is_suspect: AtomicBool::new(false), opened: watch::Sender::new(None), suspicion: Notify::new() }
     }
 
     /// How it is set.
@@ -57,30 +71,48 @@ impl Breaker {
         *self.opened.borrow()
     }
 
-    /// A call was not answered at `now`. True where that opened it.
-    pub fn failed(&self, now: Instant) -> bool {
+    /// Redis answered a call, with an error perhaps: what failed before was no outage.
+    pub fn answered(&self) {
+        if self.is_suspect.load(Ordering::Acquire) {
+            let mut failed = self.failed.lock();
+            *failed = Failed::default();
+            self.is_suspect.store(false, Ordering::Release);
+        }
+    }
+
+    /// A call that was sent at `sent` was given up at `now`. True where that opened it.
+    pub fn failed(&self, sent: Instant, now: Instant) -> bool {
         let mut failed = self.failed.lock();
         if self.opened().is_some() {
             return false;
         }
-        failed.push_back(now);
-        while failed.len() > self.config.failures
-            || failed.front().is_some_and(|first| now.duration_since(*first) > self.config.within)
-        {
-            failed.pop_front();
+        self.is_suspect.store(true, Ordering::Release);
+        while failed.at.front().is_some_and(|first| now.duration_since(*first) > self.config.within) {
+            failed.at.pop_front();
         }
-        if failed.len() < self.config.failures {
+        if failed.at.is_empty() {
+            failed.silent_since = None; // too long ago to belong to this
+        }
+        let silent_since = failed.silent_since.map_or(sent, |since| since.min(sent));
+        failed.silent_since = Some(silent_since);
+        failed.at.push_back(now);
+        if failed.at.len() > self.config.failures {
+            failed.at.pop_front();
+        }
+        if failed.at.len() < self.config.failures || now.duration_since(silent_since) < self.config.silence {
             self.suspicion.notify_one();
             return false;
         }
-        failed.clear();
+        *failed = Failed::default();
+        self.is_suspect.store(false, Ordering::Release);
         self.opened.send_replace(Some(now));
         true
     }
 
     /// Calls pass again.
     pub fn close(&self) {
-        self.failed.lock().clear();
+        *self.failed.lock() = Failed::default();
+        self.is_suspect.store(false, Ordering::Release);
         self.opened.send_replace(None);
     }
 
@@ -117,37 +149,53 @@ mod tests {
     fn five_failures_within_a_second_open_it_and_not_a_spread_of_them() {
         let (breaker, start) = breaker();
         for index in 0..20 {
-            assert!(!breaker.failed(start + ms(index * 251)), "never five in one second");
+            let sent = start + ms(index * 251);
+            assert!(!breaker.failed(sent, sent + ms(250)), "never five in one second");
         }
         assert_eq!(breaker.opened(), None);
         let (breaker, start) = self::breaker();
         for index in 0..4 {
-            assert!(!breaker.failed(start + ms(index * 250)));
+            let sent = start + ms(index * 200);
+            assert!(!breaker.failed(sent, sent + ms(250)));
         }
         let fifth = start + ms(1_000);
-        assert!(breaker.failed(fifth));
+        assert!(breaker.failed(start + ms(750), fifth));
         assert_eq!(breaker.opened(), Some(fifth));
-        assert!(!breaker.failed(fifth), "it opens once");
+        assert!(!breaker.failed(fifth, fifth), "it opens once");
+    }
+
+    #[test]
+    fn a_stall_that_makes_many_late_at_once_does_not_open_it_and_an_answer_ends_it() {
+        let (breaker, start) = breaker();
+        for _ in 0..500 {
+            assert!(!breaker.failed(start, start + ms(300)));
+        }
+        breaker.answered();
+        for _ in 0..500 {
+            assert!(!breaker.failed(start + ms(350), start + ms(700)));
+        }
+        assert!(breaker.failed(start + ms(600), start + ms(850)), "half a second without any answer");
     }
 
     #[test]
     fn once_closed_it_counts_from_nothing() {
         let (breaker, start) = breaker();
-        assert_eq!((0..5).filter(|_| breaker.failed(start)).count(), 1);
+        let fail = |at: u64| breaker.failed(start, start + ms(at));
+        assert_eq!((0..5).filter(|_| fail(500)).count(), 1);
         breaker.close();
         assert_eq!(breaker.opened(), None);
-        assert_eq!((0..4).filter(|_| breaker.failed(start + ms(1))).count(), 0);
-        assert!(breaker.failed(start + ms(2)));
+        assert_eq!((0..4).filter(|_| fail(501)).count(), 0);
+        assert!(fail(502));
     }
 
     #[tokio::test]
     async fn who_waits_for_it_is_told() {
         let (breaker, start) = breaker();
         breaker.until_closed().await;
-        breaker.failed(start);
+        breaker.failed(start, start + ms(500));
         breaker.suspected().await;
         assert!(tokio::time::timeout(ms(20), breaker.until_open()).await.is_err());
-        assert_eq!((0..4).filter(|_| breaker.failed(start)).count(), 1);
+        assert_eq!((0..4).filter(|_| breaker.failed(start, start + ms(500))).count(), 1);
         breaker.until_open().await;
         assert!(tokio::time::timeout(ms(20), breaker.until_closed()).await.is_err());
         breaker.close();

@@ -121,15 +121,19 @@ impl Ledger {
         if self.away_since().is_some() {
             return Err(LedgerError::Away);
         }
+        let sent = tokio::time::Instant::now();
         // The connection's own time-out begins only once it stands.
         let outcome = match tokio::time::timeout(self.command_timeout, call).await {
             Ok(outcome) => outcome.map_err(LedgerError::from),
             Err(_) => Err(LedgerError::Unknown(std::io::Error::from(std::io::ErrorKind::TimedOut).into())),
         };
-        if let (Some(breaker), Err(error)) = (&self.breaker, &outcome)
-            && error.is_unanswered()
-        {
-            breaker.failed(tokio::time::Instant::now());
+        if let Some(breaker) = &self.breaker {
+            match &outcome {
+                Err(error) if error.is_unanswered() => {
+                    breaker.failed(sent, tokio::time::Instant::now());
+                }
+                _ => breaker.answered(),
+            }
         }
         outcome
     }

@@ -24,13 +24,13 @@ pub(crate) async fn run(shared: Arc<Shared>, breaker: Arc<Breaker>) {
     }
 }
 
-/// One call was not answered: as many more as open the breaker, spread over half its time. So it is known at once whether Redis
-/// is away, however few requests come.
+/// One call was not answered: as many more as open the breaker, spread over the silence that it takes. So it is soon known
+/// whether Redis is away, however few requests come.
 async fn suspect(shared: &Shared, breaker: &Breaker) {
     let config = breaker.config();
     let count = u32::try_from(config.failures).unwrap_or(u32::MAX).clamp(1, 20);
     let pings = (0..count).map(|index| async move {
-        tokio::time::sleep(config.within / 2 / count * index).await;
+        tokio::time::sleep(config.silence / count * (index + 1)).await;
         shared.ledger.ping().await.is_ok()
     });
     let answered = join_all(pings).await.into_iter().filter(|answered| *answered).count();
