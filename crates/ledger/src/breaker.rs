@@ -56,7 +56,13 @@ impl Breaker {
     /// Closed.
     #[must_use]
     pub fn new(config: BreakerConfig) -> Self {
-        Self { config, failed: Mutex::default(), is_suspect: AtomicBool::new(false), opened: watch::Sender::new(None), suspicion: Notify::new() }
+        Self {
+            config,
+            failed: Mutex::default(),
+            is_suspect: AtomicBool::new(false),
+            opened: watch::Sender::new(None),
+            suspicion: Notify::new(),
+        }
     }
 
     /// How it is set.
