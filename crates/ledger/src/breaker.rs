@@ -1,11 +1,10 @@
 //! The breaker: whether Redis is asked at all.
 //!
-//! Five calls within a second that were not answered in time, or found nobody, open it, if nothing at all was answered for
-//! half a second: a stall of this very process makes many calls late at once, but not for long. From then on no call is sent,
-//! so that nobody waits for a Redis that is away. Whoever attached it probes, and closes it once Redis holds what it must hold.
+//! A call that is not answered in time, or finds nobody, raises a suspicion; whoever keeps the breaker then asks Redis itself,
+//! for the many late answers of a process that is busy are no outage. Once open no call is sent, so that nobody waits for a
+//! Redis that is away. Its keeper probes, and closes it once Redis holds what it must hold.
 //! A pure state machine but for what waits on it.
 
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -16,18 +15,18 @@ use tokio::time::Instant;
 /// When a breaker opens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BreakerConfig {
-    /// Unanswered calls that open it.
-    pub failures: usize,
-    /// The time within which they fall.
-    pub within: Duration,
-    /// How long nothing was answered, from the sending of the first of them.
+    /// Questions of its keeper that go unanswered before it opens.
+    pub failures: u32,
+    /// The time over which they are spread. With the command's time-out, below a second.
+    pub spread: Duration,
+    /// A connection on which nothing was answered for so long, while calls were under way, is made anew.
     pub silence: Duration,
 }
 
 impl Default for BreakerConfig {
-    /// 5 within 1 s, and two time-outs of silence.
+    /// 5 within a second, time-outs of 250 ms included; two time-outs of silence.
     fn default() -> Self {
-        Self { failures: 5, within: Duration::from_secs(1), silence: Duration::from_millis(500) }
+        Self { failures: 5, spread: Duration::from_millis(500), silence: Duration::from_millis(500) }
     }
 }
 
@@ -35,21 +34,13 @@ impl Default for BreakerConfig {
 #[derive(Debug)]
 pub struct Breaker {
     config: BreakerConfig,
-    failed: Mutex<Failed>,
-    /// Whether `failed` holds anything: answers look here first.
+    /// When the first call was sent that was not answered, and when the last one was given up.
+    unanswered: Mutex<Option<(Instant, Instant)>>,
+    /// Whether `unanswered` holds anything: answers look here first.
     is_suspect: AtomicBool,
     /// Since when it is open.
     opened: watch::Sender<Option<Instant>>,
     suspicion: Notify,
-}
-
-/// Unanswered calls since the last answer.
-#[derive(Debug, Default)]
-struct Failed {
-    /// When they failed, oldest first; at most as many as open it.
-    at: VecDeque<Instant>,
-    /// When the first of them was sent.
-    silent_since: Option<Instant>,
 }
 
 impl Breaker {
@@ -58,7 +49,7 @@ impl Breaker {
     pub fn new(config: BreakerConfig) -> Self {
         Self {
             config,
-            failed: Mutex::default(),
+            unanswered: Mutex::default(),
             is_suspect: AtomicBool::new(false),
             opened: watch::Sender::new(None),
             suspicion: Notify::new(),
@@ -77,49 +68,55 @@ impl Breaker {
         *self.opened.borrow()
     }
 
-    /// Redis answered a call, with an error perhaps: what failed before was no outage.
+    /// Redis answered a call, with an error perhaps.
     pub fn answered(&self) {
         if self.is_suspect.load(Ordering::Acquire) {
-            let mut failed = self.failed.lock();
-            *failed = Failed::default();
-            self.is_suspect.store(false, Ordering::Release);
+            self.forget();
         }
     }
 
-    /// A call that was sent at `sent` was given up at `now`. True where that opened it.
-    pub fn failed(&self, sent: Instant, now: Instant) -> bool {
-        let mut failed = self.failed.lock();
+    /// A call that was sent at `sent` was given up at `now`.
+    pub fn failed(&self, sent: Instant, now: Instant) {
         if self.opened().is_some() {
-            return false;
+            return;
         }
+        let mut unanswered = self.unanswered.lock();
+        let since = match *unanswered {
+            // What failed long before belongs to something else.
+            Some((since, last)) if now.saturating_duration_since(last) <= self.config.silence * 2 => since.min(sent),
+            _ => sent,
+        };
+        *unanswered = Some((since, now));
         self.is_suspect.store(true, Ordering::Release);
-        while failed.at.front().is_some_and(|first| now.duration_since(*first) > self.config.within) {
-            failed.at.pop_front();
+        self.suspicion.notify_one();
+    }
+
+    /// True where nothing was answered on the connection for too long, though calls were made. Asked once: then it counts anew.
+    pub fn was_mute(&self) -> bool {
+        let held = *self.unanswered.lock();
+        let is_mute = held.is_some_and(|(since, last)| last.saturating_duration_since(since) >= self.config.silence);
+        if is_mute {
+            self.forget();
         }
-        if failed.at.is_empty() {
-            failed.silent_since = None; // too long ago to belong to this
-        }
-        let silent_since = failed.silent_since.map_or(sent, |since| since.min(sent));
-        failed.silent_since = Some(silent_since);
-        failed.at.push_back(now);
-        if failed.at.len() > self.config.failures {
-            failed.at.pop_front();
-        }
-        if failed.at.len() < self.config.failures || now.duration_since(silent_since) < self.config.silence {
-            self.suspicion.notify_one();
-            return false;
-        }
-        *failed = Failed::default();
-        self.is_suspect.store(false, Ordering::Release);
+        is_mute
+    }
+
+    /// From now on no call is sent.
+    pub fn open(&self, now: Instant) {
+        self.forget();
         self.opened.send_replace(Some(now));
-        true
     }
 
     /// Calls pass again.
     pub fn close(&self) {
-        *self.failed.lock() = Failed::default();
-        self.is_suspect.store(false, Ordering::Release);
+        self.forget();
         self.opened.send_replace(None);
+    }
+
+    fn forget(&self) {
+        let mut unanswered = self.unanswered.lock();
+        *unanswered = None;
+        self.is_suspect.store(false, Ordering::Release);
     }
 
     /// Waits until it is open.
@@ -133,7 +130,7 @@ impl Breaker {
         let _ = self.opened.subscribe().wait_for(Option::is_none).await;
     }
 
-    /// Waits for an unanswered call that did not open it: worth a few probes, for with little traffic it would take long.
+    /// Waits for a call that is not answered.
     pub async fn suspected(&self) {
         self.suspicion.notified().await;
     }
@@ -152,57 +149,44 @@ mod tests {
     }
 
     #[test]
-    fn five_failures_within_a_second_open_it_and_not_a_spread_of_them() {
+    fn a_connection_is_mute_after_half_a_second_without_any_answer() {
+        let (breaker, start) = breaker();
+        for _ in 0..500 {
+            breaker.failed(start, start + ms(300)); // a stall makes many late at once
+        }
+        assert!(!breaker.was_mute());
+        breaker.answered();
+        breaker.failed(start + ms(350), start + ms(700));
+        assert!(!breaker.was_mute(), "an answer came between");
+        breaker.failed(start + ms(600), start + ms(850));
+        assert!(breaker.was_mute());
+        assert!(!breaker.was_mute(), "once");
+    }
+
+    #[test]
+    fn failures_far_apart_are_not_one_silence() {
         let (breaker, start) = breaker();
         for index in 0..20 {
-            let sent = start + ms(index * 251);
-            assert!(!breaker.failed(sent, sent + ms(250)), "never five in one second");
+            let sent = start + ms(index * 1_500);
+            breaker.failed(sent, sent + ms(250));
+            assert!(!breaker.was_mute());
         }
-        assert_eq!(breaker.opened(), None);
-        let (breaker, start) = self::breaker();
-        for index in 0..4 {
-            let sent = start + ms(index * 200);
-            assert!(!breaker.failed(sent, sent + ms(250)));
-        }
-        let fifth = start + ms(1_000);
-        assert!(breaker.failed(start + ms(750), fifth));
-        assert_eq!(breaker.opened(), Some(fifth));
-        assert!(!breaker.failed(fifth, fifth), "it opens once");
-    }
-
-    #[test]
-    fn a_stall_that_makes_many_late_at_once_does_not_open_it_and_an_answer_ends_it() {
-        let (breaker, start) = breaker();
-        for _ in 0..500 {
-            assert!(!breaker.failed(start, start + ms(300)));
-        }
-        breaker.answered();
-        for _ in 0..500 {
-            assert!(!breaker.failed(start + ms(350), start + ms(700)));
-        }
-        assert!(breaker.failed(start + ms(600), start + ms(850)), "half a second without any answer");
-    }
-
-    #[test]
-    fn once_closed_it_counts_from_nothing() {
-        let (breaker, start) = breaker();
-        let fail = |at: u64| breaker.failed(start, start + ms(at));
-        assert_eq!((0..5).filter(|_| fail(500)).count(), 1);
-        breaker.close();
-        assert_eq!(breaker.opened(), None);
-        assert_eq!((0..4).filter(|_| fail(501)).count(), 0);
-        assert!(fail(502));
+        assert_eq!(breaker.opened(), None, "only its keeper opens it");
     }
 
     #[tokio::test]
     async fn who_waits_for_it_is_told() {
         let (breaker, start) = breaker();
         breaker.until_closed().await;
-        breaker.failed(start, start + ms(500));
+        breaker.failed(start, start + ms(250));
         breaker.suspected().await;
         assert!(tokio::time::timeout(ms(20), breaker.until_open()).await.is_err());
-        assert_eq!((0..4).filter(|_| breaker.failed(start, start + ms(500))).count(), 1);
+        breaker.open(start);
         breaker.until_open().await;
+        assert_eq!(breaker.opened(), Some(start));
+        breaker.failed(start, start + ms(900));
+        assert!(!breaker.was_mute(), "open, nothing more is held against it");
+        assert!(tokio::time::timeout(ms(20), breaker.suspected()).await.is_err());
         assert!(tokio::time::timeout(ms(20), breaker.until_closed()).await.is_err());
         breaker.close();
         breaker.until_closed().await;

@@ -40,8 +40,7 @@ impl Shared {
             let mut connection = self.store.acquire().await?;
             Ok(store::load::load(&mut connection, tenant_id, scopes).await?)
         };
-        let silent = Unavailable::Busy("the database did not answer in time");
-        tokio::time::timeout(LOAD_WITHIN, load).await.unwrap_or(Err(silent))
+        tokio::time::timeout(LOAD_WITHIN, load).await.unwrap_or(Err(store::Error::Silent.into()))
     }
 
     /// Snapshots of accounts as they are, without applying what is due.

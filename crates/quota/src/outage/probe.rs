@@ -5,12 +5,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::{RequestId, Shard, Snapshot, TenantId};
-use futures_util::future::join_all;
-use ledger::{Breaker, Ledger, LedgerError};
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use ledger::{Breaker, BreakerConfig, Ledger, LedgerError};
+use tokio::time::Instant;
 use tracing::{debug, error, info, warn};
 
 use crate::live::Live;
 use crate::{Shared, beat};
+
+/// Pause between two suspicions.
+const ASK_AGAIN: Duration = Duration::from_millis(50);
 
 /// Until stopped.
 pub(crate) async fn run(shared: Arc<Shared>, breaker: Arc<Breaker>) {
@@ -24,19 +29,47 @@ pub(crate) async fn run(shared: Arc<Shared>, breaker: Arc<Breaker>) {
     }
 }
 
-/// One call was not answered: as many more as open the breaker, spread over the silence that it takes. So it is soon known
-/// whether Redis is away, however few requests come.
+/// A call was not answered: Redis is asked as often as it takes to open the breaker. So it is soon known whether it is away,
+/// however few requests come, and a process that is too busy to take its answers in time does not take that for an outage.
 async fn suspect(shared: &Shared, breaker: &Breaker) {
-    let config = breaker.config();
-    let count = u32::try_from(config.failures).unwrap_or(u32::MAX).clamp(1, 20);
-    let pings = (0..count).map(|index| async move {
-        tokio::time::sleep(config.silence / count * (index + 1)).await;
-        shared.ledger.ping().await.is_ok()
-    });
-    let answered = join_all(pings).await.into_iter().filter(|answered| *answered).count();
-    debug!(answered, count, "Redis did not answer a call in time; it was asked again");
-    // What failed meanwhile has been looked into.
-    let _ = tokio::time::timeout(Duration::ZERO, breaker.suspected()).await;
+    let (ledger, config) = (shared.ledger.clone(), breaker.config());
+    // On a thread of its own, with a connection of its own: what keeps this runtime busy does not keep that one.
+    let asked = tokio::task::spawn_blocking(move || is_there(&ledger, config)).await;
+    match asked {
+        Ok(Ok(true)) if breaker.was_mute() => {
+            warn!("Redis answers, but not on this gateway's connection: it is made anew");
+            if let Ok(fresh) = shared.ledger.probe() {
+                shared.ledger.take_over(&fresh);
+            }
+        }
+        Ok(Ok(true)) => debug!("a call was not answered in time, but Redis is there"),
+        Ok(Ok(false)) => breaker.open(Instant::now()),
+        Ok(Err(error)) => error!(%error, "it could not be found out whether Redis is there"),
+        Err(error) => error!(%error, "it could not be found out whether Redis is there"),
+    }
+    tokio::time::sleep(ASK_AGAIN).await;
+}
+
+/// Asks up to `config.failures` times, spread; the first answer decides.
+fn is_there(ledger: &Ledger, config: BreakerConfig) -> std::io::Result<bool> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    Ok(runtime.block_on(async {
+        let mut asked: FuturesUnordered<_> = (0..config.failures)
+            .map(|index| async move {
+                tokio::time::sleep(config.spread / config.failures.max(1) * index).await;
+                match ledger.probe() {
+                    Ok(probe) => !matches!(probe.ping().await, Err(error) if error.is_unanswered()),
+                    Err(_) => false,
+                }
+            })
+            .collect();
+        while let Some(answered) = asked.next().await {
+            if answered {
+                return true;
+            }
+        }
+        false
+    }))
 }
 
 /// From open to closed.
