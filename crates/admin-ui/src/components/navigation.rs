@@ -30,7 +30,7 @@ pub fn Navigation(
     let router = expect_context::<Router>();
     // A page was chosen: the drawer has done its work.
     Effect::new(move |_| {
-        router.path();
+        let _ = router.path();
         open.set(false);
     });
     let entry = move |href: &'static str, icon: &'static str, words: &'static str| {
