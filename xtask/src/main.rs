@@ -3,6 +3,7 @@
 //! `./dev` installs what is missing and calls this program; everything that has to think is here. One task per module.
 //! To add one: a module with `pub fn run`, a variant of [`Task`], a line in `./dev`'s help.
 
+mod bench;
 mod cargo;
 mod prepare;
 mod say;
@@ -34,6 +35,8 @@ enum Task {
     Down(system::Down),
     /// Everything that has to pass: format, lints, tidy, query data, tests, SDKs.
     Test(test::Test),
+    /// Measure: the ledger's scripts beside bare ones, the gateway beside nginx.
+    Bench(bench::Bench),
     /// Bring the running system's database up to date.
     Migrate(system::Migrate),
     /// Write the checked queries' data to `.sqlx` after a change of a query or the schema.
@@ -64,6 +67,7 @@ fn run(root: &Path, task: Task) -> anyhow::Result<()> {
         Task::Watch(task) => task.run(root),
         Task::Down(task) => task.run(root),
         Task::Test(task) => task.run(root),
+        Task::Bench(task) => task.run(root),
         Task::Migrate(task) => task.run(root),
         Task::Prepare => prepare::run(root),
         Task::Ui => ui::build(root),

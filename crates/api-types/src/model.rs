@@ -95,6 +95,9 @@ reply! {
         pub hidden_reasoning: bool,
         /// Estimates of the prompt are multiplied by it.
         pub safety_factor: Factor,
+        /// The length in tokens that 90 % of its latest answers stay below; null: too few answers yet.
+        #[serde(default)]
+        pub p90_output_tokens: Option<i64>,
         /// The price in force; null: none yet, and calls are refused.
         pub price_in_force: Option<Price>,
         /// When it was created.

@@ -15,6 +15,16 @@ words! {
     }
 }
 
+words! {
+    /// What happens at a soft budget.
+    pub enum SoftAction {
+        /// Replies carry `X-Quota-Warning`.
+        Warn = "warn",
+        /// Calls are moved to a cheaper model, and replies warn.
+        Downgrade = "downgrade",
+    }
+}
+
 request! {
     /// Creates a project.
     pub struct CreateProject {
@@ -22,6 +32,8 @@ request! {
         pub name: String,
         /// How much it may spend per period; null: as much as the tenant.
         pub budget: Option<Budget>,
+        /// What happens from a percentage of the budget on; null: nothing until it ends.
+        pub soft_budget: Option<SoftBudget>,
         /// Rates, in-flight and the most for one request. Absent ones are none.
         #[cfg_attr(feature = "openapi", schema(value_type = Option<crate::limits::Limits>))]
         pub limits: Option<serde_json::Value>,
@@ -31,10 +43,24 @@ request! {
     pub struct ChangeProject {
         /// Name.
         pub name: Option<String>,
+        /// What happens from a percentage of the budget on; null: nothing until it ends.
+        #[serde(default, deserialize_with = "crate::wire::present", skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<SoftBudget>))]
+        pub soft_budget: Option<Option<SoftBudget>>,
         /// Rates, in-flight and the most for one request. Absent ones stay; null lifts one, null in place of the object all.
         #[serde(default, deserialize_with = "crate::wire::present", skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<crate::limits::Limits>))]
         pub limits: Option<Option<serde_json::Value>>,
+    }
+
+    /// What happens before a budget is used up. At 100 percent calls are refused whatever it says.
+    pub struct SoftBudget {
+        /// Percent of the budget from which on it happens, 1 to 99.
+        pub percent: u32,
+        /// What happens.
+        pub action: SoftAction,
+        /// Name of the cheaper model, with `downgrade` only.
+        pub model: Option<String>,
     }
 
     /// An amount per period, in the tenant's unit and time zone.
@@ -59,6 +85,9 @@ reply! {
         pub status: ProjectStatus,
         /// How much it may spend per period.
         pub budget: Option<Budget>,
+        /// What happens from a percentage of the budget on.
+        #[serde(default)]
+        pub soft_budget: Option<SoftBudget>,
         /// Rates, in-flight and the most for one request, over all of its keys.
         #[serde(default)]
         pub limits: crate::limits::Limits,

@@ -151,8 +151,9 @@ async fn admit(quota: &Quota, (tenant_id, project_id, key_id): (TenantId, Projec
     ];
     let (want, need) = (Amount::new(25_000_000).unwrap(), Amount::new(25_000_000).unwrap());
     let (request_id, model) = (RequestId::generate(), "gpt".to_owned());
-    let (tokens_want, tokens_need) = (0, 0);
-    let ask = Ask { request_id, tenant_id, project_id, key_id, scopes, want, need, tokens_want, tokens_need, model };
+    let (tokens_want, tokens_need, outage) = (0, 0, Vec::new().into());
+    let ask =
+        Ask { request_id, tenant_id, project_id, key_id, scopes, want, need, tokens_want, tokens_need, model, outage };
     match quota.admit(ask).await.unwrap() {
         Admission::Admitted(freeze) => freeze,
         other => panic!("{other:?}"),

@@ -12,6 +12,11 @@ pub const MIN_OUTPUT_TOKENS: u64 = 16;
 /// The safety factor where neither model nor key names one.
 pub const DEFAULT_FACTOR: Multiplier = Multiplier::from_steps(10_500);
 
+/// The kinds of an answer in text.
+pub const TEXT_ANSWER: &[Kind] = &[Kind::Output, Kind::Reasoning];
+/// The kinds of an answer that may hold speech beside text.
+pub const SPOKEN_ANSWER: &[Kind] = &[Kind::Output, Kind::Reasoning, Kind::AudioOutput];
+
 /// What is known of a model's answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ModelOutput {
@@ -39,8 +44,10 @@ pub struct Estimator {
     pub asked_max: Option<u64>,
     /// Answers asked for (`n`, `best_of`); 0 counts as 1.
     pub choices: u64,
-    /// Whether the answer may contain audio.
-    pub audio_output: bool,
+    /// The kinds that the answer's tokens may turn out to be; the dearest is frozen.
+    pub answer_kinds: &'static [Kind],
+    /// Whether a lower maximum can be sent upstream. Where it can't, nothing less than the longest answer will do.
+    pub lowerable: bool,
     /// Whether the freeze can grow while the answer comes: streamed, and no hidden reasoning.
     pub extendable: bool,
 }
@@ -63,6 +70,13 @@ impl Estimator {
         self.asked_max.unwrap_or(u64::MAX).min(self.model.max_output_tokens)
     }
 
+    /// The answer without which the request is not admitted, in tokens per choice.
+    #[must_use]
+    pub fn least_output(&self) -> u64 {
+        let ceiling = self.output_ceiling();
+        if self.lowerable { MIN_OUTPUT_TOKENS.min(ceiling) } else { ceiling }
+    }
+
     /// What to freeze. A price that is known beforehand is wanted and needed exactly. Amounts beyond the largest one are
     /// held at it: nobody has as much, so the request is refused by its quota.
     ///
@@ -70,7 +84,7 @@ impl Estimator {
     /// [`ChargeError::NotPriced`].
     pub fn estimate(&self) -> Result<Estimate, ChargeError> {
         let ceiling = self.output_ceiling();
-        let least = MIN_OUTPUT_TOKENS.min(ceiling);
+        let least = self.least_output();
         let likely = match (self.extendable, self.asked_max) {
             (false, _) => ceiling,
             (true, Some(_)) => self.model.freeze_output_tokens,
@@ -142,8 +156,6 @@ impl Estimator {
 
     /// The dearest kind that an answer's tokens may turn out to be.
     fn output_kind(&self) -> Result<Kind, ChargeError> {
-        const ANSWERS: [Kind; 3] = [Kind::Output, Kind::Reasoning, Kind::AudioOutput];
-        let kinds = if self.audio_output { &ANSWERS[..] } else { &ANSWERS[..2] };
-        Ok(self.tariff.dearest(kinds)?.unwrap_or(Kind::Output))
+        Ok(self.tariff.dearest(self.answer_kinds)?.unwrap_or(Kind::Output))
     }
 }

@@ -22,6 +22,7 @@ pub mod record;
 pub mod scope;
 pub mod settings;
 pub mod snapshot;
+pub mod soft_budget;
 pub mod usage;
 
 pub use amount::{Amount, Unit};
@@ -34,4 +35,5 @@ pub use price::{Multiplier, Price, Prices, Tariff};
 pub use record::{Attempt, Outcome, UsageRecord};
 pub use scope::{Level, PeriodLabel, Scope, Shard};
 pub use snapshot::{Numbers, Snapshot, Status};
+pub use soft_budget::{SoftAction, SoftBudget};
 pub use usage::Usage;

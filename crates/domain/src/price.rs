@@ -2,7 +2,8 @@
 //!
 //! A kind without a price takes its base kind's (`cached_input` that of `input`, `reasoning` that of `output`, ...). A
 //! base kind that is used and has no price makes the model unpriced: free must be said, by a price of zero. The one
-//! exception is a model that is priced per request or per image only: its tokens are not charged.
+//! exception is a model that is priced per request or per image only: its tokens are not charged. An image costs nothing
+//! beside a model's other prices unless it has one of its own: its tokens are charged.
 
 mod charge;
 mod decimal;
@@ -34,7 +35,7 @@ pub struct Prices {
     pub audio_input: Option<Price>,
     /// Answer tokens of audio.
     pub audio_output: Option<Price>,
-    /// One image.
+    /// One image. Not set: nothing beside the other prices.
     pub image: Option<Price>,
     /// One request, on top of everything else. Not set: nothing.
     pub per_request: Option<Price>,
@@ -67,6 +68,7 @@ impl Prices {
         match set {
             Some(price) => Ok(price),
             None if kind == Kind::Request => Ok(Price::ZERO),
+            None if kind == Kind::Image && *self != Self::default() => Ok(Price::ZERO),
             None if kind.is_tokens() && self.is_fixed() => Ok(Price::ZERO),
             None => Err(ChargeError::NotPriced(kind.base())),
         }
@@ -159,7 +161,8 @@ mod tests {
         assert_eq!(text(Kind::AudioOutput), "2");
         assert_eq!(text(Kind::Reasoning), "0", "an explicit zero is a price");
         assert_eq!(text(Kind::Request), "0");
-        assert_eq!(prices.price_of(Kind::Image), Err(ChargeError::NotPriced(Kind::Image)));
+        assert_eq!(text(Kind::Image), "0", "its tokens are charged");
+        assert_eq!(Prices::default().price_of(Kind::Image), Err(ChargeError::NotPriced(Kind::Image)));
     }
 
     #[test]

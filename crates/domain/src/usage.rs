@@ -11,12 +11,14 @@ mod anthropic;
 mod field;
 mod openai;
 mod rerank;
+mod transcription;
 
 use serde::{Deserialize, Serialize};
 
 pub use anthropic::{AnthropicStream, from_anthropic};
 pub use openai::{from_embeddings, from_openai, from_responses};
 pub use rerank::from_rerank;
+pub use transcription::{AUDIO_TOKENS_PER_SECOND, from_transcription, of_duration};
 
 /// The largest count that is believed: 2^53 - 1. More makes the whole report unusable.
 pub const MAX_COUNT: u64 = (1 << 53) - 1;

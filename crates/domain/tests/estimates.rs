@@ -4,7 +4,7 @@
 
 use proptest::prelude::*;
 use serde_json::json;
-use tollgate_domain::estimate::{DEFAULT_FACTOR, Estimator, ModelOutput};
+use tollgate_domain::estimate::{DEFAULT_FACTOR, Estimator, ModelOutput, SPOKEN_ANSWER, TEXT_ANSWER};
 use tollgate_domain::price::{ChargeError, Multiplier, Prices, Tariff};
 use tollgate_domain::usage::{Kind, Usage};
 use tollgate_domain::{Amount, Unit};
@@ -22,7 +22,8 @@ fn plain() -> Estimator {
         prompt: Usage::of_tokens(100, 0),
         asked_max: None,
         choices: 1,
-        audio_output: false,
+        answer_kinds: TEXT_ANSWER,
+        lowerable: true,
         extendable: true,
     }
 }
@@ -56,6 +57,7 @@ fn an_answer_that_cant_be_extended_is_frozen_whole() {
     assert_eq!(numbers(&whole), (32_100, 116));
     assert_eq!(numbers(&Estimator { asked_max: Some(500), ..whole }), (600, 116));
     assert_eq!(numbers(&Estimator { asked_max: Some(90_000), ..whole }), (32_100, 116));
+    assert_eq!(numbers(&Estimator { lowerable: false, ..whole }), (32_100, 32_100), "nothing less can be asked for");
     // With 150 left, the maximum sent upstream is 50.
     assert_eq!(whole.max_tokens_affordable(Amount::parse("150", Unit::Credit).unwrap()), Ok(50));
     assert_eq!(whole.max_tokens_affordable(Amount::parse("99", Unit::Credit).unwrap()), Ok(0));
@@ -68,7 +70,7 @@ fn choices_audio_and_reasoning_count() {
     let dear =
         tariff(json!({"input": "1000000", "output": "1000000", "reasoning": "2000000", "audio_output": "9000000"}));
     assert_eq!(numbers(&Estimator { tariff: dear, ..plain() }), (2_100, 132));
-    assert_eq!(numbers(&Estimator { tariff: dear, audio_output: true, ..plain() }), (9_100, 244));
+    assert_eq!(numbers(&Estimator { tariff: dear, answer_kinds: SPOKEN_ANSWER, ..plain() }), (9_100, 244));
 }
 
 #[test]
@@ -136,7 +138,8 @@ prop_compose! {
             prompt: Usage::of_tokens(prompt, 0),
             asked_max: asked,
             choices,
-            audio_output: false,
+            answer_kinds: TEXT_ANSWER,
+        lowerable: true,
             extendable,
         }
     }

@@ -7,12 +7,14 @@ use domain::api_key::SecretKey;
 use quota::Quota;
 use store::Store;
 use store::seal::Sealer;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::address::Ranges;
 use crate::catalog::Catalog;
 use crate::config::Config;
+use crate::health::Health;
 use crate::keys::KeyCache;
 
 /// The gateway's parts, shared by all requests.
@@ -35,8 +37,12 @@ pub struct App {
     pub keys: Arc<KeyCache>,
     /// Models in memory.
     pub catalog: Arc<Catalog>,
+    /// How targets fare.
+    pub health: Health,
     /// Every request that is admitted or may be: its accounting outlives its client.
     pub calls: TaskTracker,
+    /// Places of streams that are read on after their client has left.
+    pub drains: Semaphore,
     /// Cancelled when running streams must end.
     pub ending: CancellationToken,
     /// False from the first moment of a shutdown.

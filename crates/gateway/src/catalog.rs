@@ -12,7 +12,7 @@ use store::Store;
 use store::catalog as rows;
 use store::seal::Sealer;
 
-use crate::tokens::Tokenizer;
+use crate::tokens::{Tokenizer, Vocabularies};
 
 /// What is on offer at one instant.
 #[derive(Debug, Default)]
@@ -53,6 +53,8 @@ pub struct Model {
     pub max_output_tokens: u64,
     /// Answer tokens frozen at first where the guard can extend.
     pub freeze_output_tokens: u64,
+    /// The length that 90 % of its latest answers stay below.
+    pub p90_output_tokens: Option<u64>,
     /// It thinks where nobody sees it.
     pub hidden_reasoning: bool,
     /// Factor on estimates.
@@ -66,6 +68,12 @@ pub struct Model {
 }
 
 impl Model {
+    /// Can it be called: has it a target, and a price in force?
+    #[must_use]
+    pub fn is_offered(&self, at: Timestamp) -> bool {
+        !self.targets.is_empty() && self.prices_at(at).is_some()
+    }
+
     /// The prices in force at an instant; none where the model has no price yet.
     #[must_use]
     pub fn prices_at(&self, at: Timestamp) -> Option<(Prices, TokenWeights)> {
@@ -129,6 +137,7 @@ impl Upstream {
 pub struct Catalog {
     store: Store,
     sealer: Sealer,
+    vocabularies: Vocabularies,
     snapshot: RwLock<Arc<Snapshot>>,
     /// One client for each time-out of connecting: its pool of connections outlives the snapshots.
     clients: Mutex<HashMap<i32, reqwest::Client>>,
@@ -137,8 +146,8 @@ pub struct Catalog {
 impl Catalog {
     /// Nothing loaded yet.
     #[must_use]
-    pub fn new(store: Store, sealer: Sealer) -> Self {
-        Self { store, sealer, snapshot: RwLock::default(), clients: Mutex::default() }
+    pub fn new(store: Store, sealer: Sealer, vocabularies: Vocabularies) -> Self {
+        Self { store, sealer, vocabularies, snapshot: RwLock::default(), clients: Mutex::default() }
     }
 
     /// What is on offer now.
@@ -184,7 +193,8 @@ impl Catalog {
         let models = rows.models.into_iter().filter_map(|row| {
             let (prices, targets) =
                 (prices.remove(&row.id).unwrap_or_default(), targets.remove(&row.id).unwrap_or_default());
-            logged(model(row, prices, targets))
+            let tokenizer = Arc::new(self.vocabularies.named(&row.tokenizer));
+            logged(model(row, tokenizer, prices, targets))
         });
         Snapshot { models: models.map(|model| (model.name.clone(), Arc::new(model))).collect() }
     }
@@ -231,16 +241,18 @@ fn milliseconds(ms: i32) -> Duration {
 
 fn model(
     row: rows::Model,
+    tokenizer: Arc<Tokenizer>,
     prices: Vec<(Timestamp, Prices, TokenWeights)>,
     targets: Vec<Arc<Target>>,
 ) -> Result<Model, store::Error> {
     let count = |what, value: i64| u64::try_from(value).map_err(|why| store::Error::corrupt(what, why));
     Ok(Model {
         id: row.id,
-        tokenizer: Arc::new(Tokenizer::named(&row.tokenizer)),
+        tokenizer,
         context_window: count("models.context_window", row.context_window)?,
         max_output_tokens: count("models.max_output_tokens", row.max_output_tokens)?,
         freeze_output_tokens: count("models.freeze_output_tokens", row.freeze_output_tokens)?,
+        p90_output_tokens: row.p90_output_tokens.map(|p90| count("models.p90_output_tokens", p90)).transpose()?,
         safety_factor: decimal("models.safety_factor", &row.safety_factor)?,
         hidden_reasoning: row.hidden_reasoning,
         created: row.created_at.unix_timestamp(),

@@ -13,6 +13,8 @@ use crate::keys::KeyCache;
 
 /// Pause before listening again.
 const LISTEN_AGAIN: Duration = Duration::from_secs(1);
+/// Postgres has to answer within this.
+const READ_WITHIN: Duration = Duration::from_secs(10);
 /// Changes come in bursts: the catalog is read once for those within this time.
 const GATHER: Duration = Duration::from_millis(50);
 
@@ -59,7 +61,8 @@ pub async fn refresh(catalog: Arc<Catalog>, catalog_changed: Arc<Notify>, every:
             () = catalog_changed.notified() => tokio::time::sleep(GATHER).await,
             () = tokio::time::sleep(every) => {}
         }
-        if let Err(error) = catalog.refresh().await {
+        let read = tokio::time::timeout(READ_WITHIN, catalog.refresh()).await.unwrap_or(Err(store::Error::Silent));
+        if let Err(error) = read {
             tracing::warn!(%error, "the catalog could not be read; the last one is served on");
         }
     }

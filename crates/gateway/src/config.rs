@@ -70,6 +70,30 @@ pub struct Config {
     /// Seconds after which cached keys and the catalog are read again, should a notification be lost.
     #[arg(long, env = "TOLLGATE_CACHE_S", default_value = "5", value_parser = seconds)]
     pub cache_s: Duration,
+    /// Vocabularies beside the built-in ones: `NAME=PATH,...`, each a `tokenizer.json`; a model's `tokenizer` names one.
+    #[arg(long, env = "TOLLGATE_TOKENIZERS", value_delimiter = ',')]
+    pub tokenizers: Vec<String>,
+    /// Streams at most that are read on after their client has left, for tenants with `drain_on_abort`.
+    #[arg(long, env = "TOLLGATE_ABORT_DRAINS", default_value_t = 64)]
+    pub abort_drains: usize,
+    /// Seconds that such a stream is read on.
+    #[arg(long, env = "TOLLGATE_ABORT_DRAIN_S", default_value = "20", value_parser = seconds)]
+    pub abort_drain_s: Duration,
+    /// What all gateways together may hand out of a quota while Redis is away, in percent of what was left.
+    #[arg(long, env = "TOLLGATE_OUTAGE_ALLOWANCE_PERCENT", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub outage_allowance_percent: u32,
+    /// Requests of one tenant at once on this gateway while Redis is away.
+    #[arg(long, env = "TOLLGATE_OUTAGE_IN_FLIGHT", default_value_t = 100, value_parser = positive)]
+    pub outage_in_flight: usize,
+    /// Failures in a row after which a target is tried last for a while.
+    #[arg(long, env = "TOLLGATE_EJECT_AFTER", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub eject_after: u32,
+    /// Seconds that such a target is tried last at first; doubled each time that it fails again.
+    #[arg(long, env = "TOLLGATE_EJECT_S", default_value = "5", value_parser = seconds)]
+    pub eject_s: Duration,
+    /// Seconds that the targets of an upstream without funds are tried last.
+    #[arg(long, env = "TOLLGATE_PARK_S", default_value = "300", value_parser = seconds)]
+    pub park_s: Duration,
     /// Whether a caller's `Idempotency-Key` makes a retry safe; `false`: the header is ignored.
     #[arg(long, env = "TOLLGATE_IDEMPOTENCY_KEYS", default_value_t = true, action = clap::ArgAction::Set)]
     pub idempotency_keys: bool,

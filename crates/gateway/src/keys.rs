@@ -10,9 +10,11 @@ use std::time::{Duration, Instant};
 use crate::address::Ranges;
 use domain::period::{Cycle, PeriodKind, Zone};
 use domain::price::Multiplier;
+use domain::settings::OutageStep;
 use domain::{Level, PeriodLabel, Scope};
 use jiff::Timestamp;
 use moka::future::Cache;
+use parking_lot::Mutex;
 use store::Store;
 use store::changes::Change;
 use store::key_context::{self, KeyContext};
@@ -22,6 +24,8 @@ const KEYS_MAX: u64 = 200_000;
 /// Unknown keys remembered, and for how long.
 const UNKNOWN_MAX: u64 = 20_000;
 const UNKNOWN_FOR: Duration = Duration::from_secs(2);
+/// A look at a key that is not known is given up after this.
+const LOAD_WITHIN: Duration = Duration::from_secs(5);
 /// A look at a known key that takes longer is given up: what is in memory is served on.
 const LOOK_AGAIN_WITHIN: Duration = Duration::from_secs(1);
 /// Loads of one key that changes meanwhile.
@@ -36,6 +40,8 @@ pub struct Caller {
     pub multiplier: Multiplier,
     /// The key's own factor on estimates.
     pub safety_factor: Option<Multiplier>,
+    /// What the tenant wants while Redis is away.
+    pub outage: Arc<[OutageStep]>,
     models: Option<HashSet<String>>,
     addresses: Option<Ranges>,
     zone: Zone,
@@ -58,6 +64,7 @@ impl Caller {
                 .as_deref()
                 .map(|text| decimal("api_keys.safety_factor", text))
                 .transpose()?,
+            outage: context.outage.as_slice().into(),
             addresses: context.ip_ranges.as_deref().map(ranges).transpose()?,
             models: context.models.as_ref().map(|models| models.iter().cloned().collect()),
             zone: Zone::parse(&context.time_zone).map_err(|why| store::Error::corrupt("tenants.time_zone", why))?,
@@ -129,6 +136,8 @@ pub struct KeyCache {
     known: Cache<[u8; 32], Arc<Entry>>,
     unknown: Cache<[u8; 32], ()>,
     fresh_for: Duration,
+    /// What was loaded before may have changed since: notifications were lost for a while.
+    doubted: Mutex<Option<Instant>>,
     /// Grows with every change told by Postgres, so that a load under way knows that it may have read too early.
     changes: AtomicU64,
 }
@@ -146,6 +155,7 @@ impl KeyCache {
                 .build(),
             unknown: Cache::builder().max_capacity(UNKNOWN_MAX).time_to_live(UNKNOWN_FOR).build(),
             fresh_for,
+            doubted: Mutex::default(),
             changes: AtomicU64::new(0),
         }
     }
@@ -159,10 +169,12 @@ impl KeyCache {
             if self.unknown.contains_key(hash) {
                 return Ok(None);
             }
-            return self.load(hash).await;
+            let silent = Err(store::Error::Silent);
+            return tokio::time::timeout(LOAD_WITHIN, self.load(hash)).await.unwrap_or(silent);
         };
         let age = entry.loaded.elapsed();
-        if age <= self.fresh_for {
+        let is_doubtful = self.doubted.lock().is_some_and(|since| entry.loaded <= since);
+        if age <= self.fresh_for && !is_doubtful {
             return Ok(Some(Arc::clone(&entry.caller)));
         }
         let someone_looks = entry.being_looked_at.swap(true, Ordering::AcqRel);
@@ -222,7 +234,8 @@ impl KeyCache {
         let applied = match change {
             Change::Catalog => return,
             Change::Anything => {
-                self.known.invalidate_all();
+                // Not dropped: with Postgres away they could not be loaded again.
+                *self.doubted.lock() = Some(Instant::now());
                 self.unknown.invalidate_all();
                 return;
             }

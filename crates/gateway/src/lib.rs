@@ -4,6 +4,8 @@
 //! A request's life stands in [`life`], one file a step. It deliberately knows neither Redis nor SQL: freezes come
 //! from `quota`, keys and the catalog from `store`.
 //!
+//! [`translate`] serves a dialect by targets that speak only another.
+//!
 //! To add a route: its line in [`router`], its handler in [`routes`], its dialect in [`dialect`].
 
 pub mod address;
@@ -15,6 +17,7 @@ pub mod changes;
 pub mod config;
 pub mod dialect;
 pub mod error;
+pub mod health;
 pub mod keys;
 pub mod life;
 pub mod rates;
@@ -25,5 +28,6 @@ pub mod serve;
 pub mod server;
 pub mod tls;
 pub mod tokens;
+pub mod translate;
 pub mod upstream;
 pub mod wire;

@@ -11,7 +11,7 @@ use quota::Quota;
 use store::Store;
 use store::seal::Sealer;
 use tokio::net::TcpListener;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -19,8 +19,10 @@ use crate::address::Ranges;
 use crate::app::App;
 use crate::catalog::Catalog;
 use crate::config::Config;
+use crate::health::{Health, HealthConfig};
 use crate::keys::KeyCache;
 use crate::tls::Tls;
+use crate::tokens::Vocabularies;
 use crate::{changes, router, serve};
 
 /// Once streams were told to end, they get this long to say goodbye.
@@ -59,16 +61,23 @@ impl Server {
     /// As [`Self::start`].
     pub async fn start_with(config: Config, quota: quota::Config) -> anyhow::Result<Self> {
         let secret = SecretKey::from_base64(&config.secret_key)?;
+        let quota = quota::Config {
+            allowance_percent: config.outage_allowance_percent,
+            outage_in_flight: config.outage_in_flight,
+            ..quota
+        };
         let gateway_id = quota.gateway_id.clone();
         let trusted_proxies = Ranges::parse(config.trusted_proxies.iter().map(String::as_str))
             .map_err(|why| anyhow::anyhow!("TOLLGATE_TRUSTED_PROXIES: {why}"))?;
+        let vocabularies =
+            Vocabularies::read(&config.tokenizers).map_err(|why| anyhow::anyhow!("TOLLGATE_TOKENIZERS: {why}"))?;
         let mut database = store::Config::new(&config.database_url, format!("tollgate-gateway {gateway_id}"));
         database.max_connections = config.database_connections;
         let store = Store::connect_waiting(&database).await.context("DATABASE_URL: can't connect to PostgreSQL")?;
         let quota = Quota::start(quota, store.clone()).await.context("REDIS_URL: can't start the ledger")?;
         let sealer = Sealer::new(&secret);
         let keys = Arc::new(KeyCache::new(store.clone(), config.cache_s));
-        let catalog = Arc::new(Catalog::new(store.clone(), sealer.clone()));
+        let catalog = Arc::new(Catalog::new(store.clone(), sealer.clone(), vocabularies));
         catalog.refresh().await.context("DATABASE_URL: can't read the catalog; has `tollgate migrate` run?")?;
         let tls = match (&config.tls_certificate, &config.tls_key) {
             (Some(certificate), Some(key)) => Some(Arc::new(Tls::read(certificate, key)?)),
@@ -89,7 +98,10 @@ impl Server {
             header_timeout: config.header_timeout_s,
             header_bytes: config.header_bytes,
         };
+        let health =
+            Health::new(HealthConfig { eject_after: config.eject_after, pause: config.eject_s, park: config.park_s });
         let app = Arc::new(App {
+            drains: Semaphore::new(config.abort_drains.min(Semaphore::MAX_PERMITS)),
             config,
             trusted_proxies,
             secret,
@@ -99,6 +111,7 @@ impl Server {
             quota,
             keys,
             catalog,
+            health,
             calls: TaskTracker::new(),
             ending: CancellationToken::new(),
             accepting: AtomicBool::new(true),

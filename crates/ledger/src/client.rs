@@ -1,11 +1,14 @@
 //! The connection, and the one way in which scripts are called.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::RwLock;
 use redis::aio::{ConnectionManager, ConnectionManagerConfig};
 use tracing::warn;
 
 use crate::LedgerError;
+use crate::breaker::Breaker;
 use crate::reply::Reply;
 use crate::scripts::{self, Script};
 
@@ -38,7 +41,12 @@ impl Config {
 /// The ledger's scripts on one Redis. Cheap to clone; all clones share one multiplexed connection.
 #[derive(Clone)]
 pub struct Ledger {
-    pub(crate) connection: ConnectionManager,
+    /// Replaced whole by [`Ledger::take_over`].
+    current: Arc<RwLock<ConnectionManager>>,
+    client: redis::Client,
+    settings: ConnectionManagerConfig,
+    command_timeout: Duration,
+    breaker: Option<Arc<Breaker>>,
     pub(crate) lease_ms: u64,
 }
 
@@ -62,9 +70,72 @@ impl Ledger {
             .set_number_of_retries(1)
             .set_min_delay(Duration::from_millis(20))
             .set_max_delay(Duration::from_millis(500));
-        let connection = ConnectionManager::new_lazy_with_config(client, settings)?;
+        let connection = ConnectionManager::new_lazy_with_config(client.clone(), settings.clone())?;
         let lease_ms = u64::try_from(config.lease.as_millis()).unwrap_or(u64::MAX).max(1);
-        Ok(Self { connection, lease_ms })
+        let command_timeout = config.command_timeout;
+        let current = Arc::new(RwLock::new(connection));
+        Ok(Self { current, client, settings, command_timeout, breaker: None, lease_ms })
+    }
+
+    /// The same ledger behind `breaker`: its calls count there, and none is sent while it is open.
+    #[must_use]
+    pub fn behind(self, breaker: Arc<Breaker>) -> Self {
+        Self { breaker: Some(breaker), ..self }
+    }
+
+    /// Since when the breaker is open; None where it is closed, or there is none.
+    #[must_use]
+    pub fn away_since(&self) -> Option<tokio::time::Instant> {
+        self.breaker.as_ref()?.opened()
+    }
+
+    /// Waits until the breaker is closed.
+    pub async fn until_back(&self) {
+        if let Some(breaker) = &self.breaker {
+            breaker.until_closed().await;
+        }
+    }
+
+    /// A probe: a connection of its own, made anew, that no breaker keeps from being used. An old connection whose other end
+    /// fell silent would stay so for many minutes.
+    ///
+    /// # Errors
+    /// `Configuration`.
+    pub fn probe(&self) -> Result<Self, LedgerError> {
+        let connection = ConnectionManager::new_lazy_with_config(self.client.clone(), self.settings.clone())?;
+        Ok(Self { current: Arc::new(RwLock::new(connection)), breaker: None, ..self.clone() })
+    }
+
+    /// Uses the probe's connection from now on, in every clone.
+    pub fn take_over(&self, probe: &Self) {
+        let connection = probe.connection();
+        *self.current.write() = connection;
+    }
+
+    pub(crate) fn connection(&self) -> ConnectionManager {
+        self.current.read().clone()
+    }
+
+    /// Waits for an answer, at most the command's time-out, and tells the breaker of it.
+    async fn bounded<T>(&self, call: impl Future<Output = Result<T, redis::RedisError>>) -> Result<T, LedgerError> {
+        if self.away_since().is_some() {
+            return Err(LedgerError::Away);
+        }
+        let sent = tokio::time::Instant::now();
+        // The connection's own time-out begins only once it stands.
+        let outcome = match tokio::time::timeout(self.command_timeout, call).await {
+            Ok(outcome) => outcome.map_err(LedgerError::from),
+            Err(_) => Err(LedgerError::Unknown(std::io::Error::from(std::io::ErrorKind::TimedOut).into())),
+        };
+        if let Some(breaker) = &self.breaker {
+            match &outcome {
+                Err(error) if error.is_unanswered() => {
+                    breaker.failed(sent, tokio::time::Instant::now());
+                }
+                _ => breaker.answered(),
+            }
+        }
+        outcome
     }
 
     /// Connects, checks that Redis keeps what it is given, and loads every script.
@@ -106,7 +177,7 @@ impl Ledger {
         for script in scripts::all() {
             pipeline.cmd("SCRIPT").arg("LOAD").arg(script.text()).ignore();
         }
-        pipeline.query_async::<()>(&mut self.connection.clone()).await?;
+        pipeline.query_async::<()>(&mut self.connection()).await?;
         Ok(())
     }
 
@@ -115,12 +186,12 @@ impl Ledger {
     /// # Errors
     /// Why it does not.
     pub async fn ping(&self) -> Result<(), LedgerError> {
-        redis::cmd("PING").query_async::<()>(&mut self.connection.clone()).await?;
-        Ok(())
+        let mut connection = self.connection();
+        self.bounded(redis::cmd("PING").query_async::<()>(&mut connection)).await
     }
 
     async fn check_server(&self) -> Result<(), LedgerError> {
-        let mut connection = self.connection.clone();
+        let mut connection = self.connection();
         let info: String = redis::cmd("INFO").arg("server").query_async(&mut connection).await?;
         let major = info
             .lines()
@@ -155,18 +226,21 @@ impl Ledger {
         args: &[String],
     ) -> Result<(Reply, Duration), LedgerError> {
         let sent = Instant::now();
-        let mut connection = self.connection.clone();
+        let mut connection = self.connection();
         let mut attempt = redis::cmd("EVALSHA");
         attempt.arg(script.digest()).arg(keys.len()).arg(keys).arg(args);
-        let reply: Result<Vec<String>, redis::RedisError> = attempt.query_async(&mut connection).await;
-        let parts = match reply {
-            Err(error) if error.code() == Some("NOSCRIPT") => {
-                let mut whole = redis::cmd("EVAL");
-                whole.arg(script.text()).arg(keys.len()).arg(keys).arg(args);
-                whole.query_async(&mut connection).await?
+        let answered = async {
+            let reply: Result<Vec<String>, redis::RedisError> = attempt.query_async(&mut connection).await;
+            match reply {
+                Err(error) if error.code() == Some("NOSCRIPT") => {
+                    let mut whole = redis::cmd("EVAL");
+                    whole.arg(script.text()).arg(keys.len()).arg(keys).arg(args);
+                    whole.query_async(&mut connection).await
+                }
+                other => other,
             }
-            other => other?,
         };
+        let parts = self.bounded(answered).await?;
         Ok((Reply::new(script.name, parts), sent.elapsed()))
     }
 }

@@ -9,6 +9,9 @@ pub enum LedgerError {
     /// Redis refused before it ran the script: nothing was written.
     #[error("the ledger is unreachable or refuses writes")]
     NotApplied(#[source] redis::RedisError),
+    /// The breaker is open: nothing was sent.
+    #[error("the ledger is away")]
+    Away,
     /// A reply that this version does not understand.
     #[error("unexpected reply of {script}: {reply}")]
     Protocol {
@@ -26,7 +29,19 @@ impl LedgerError {
     /// True where sending the same call again can help.
     #[must_use]
     pub const fn is_transient(&self) -> bool {
-        matches!(self, Self::Unknown(_) | Self::NotApplied(_))
+        matches!(self, Self::Unknown(_) | Self::NotApplied(_) | Self::Away)
+    }
+
+    /// True where no Redis that works was reached: no answer in time, nobody there, or one that still loads its data.
+    #[must_use]
+    pub fn is_unanswered(&self) -> bool {
+        match self {
+            Self::Unknown(cause) => cause.is_io_error() || cause.is_timeout() || cause.is_connection_dropped(),
+            Self::NotApplied(cause) => {
+                cause.is_connection_refusal() || matches!(cause.code(), Some("LOADING" | "MASTERDOWN" | "CLUSTERDOWN"))
+            }
+            _ => false,
+        }
     }
 
     /// True where Redis refused the name, the password or the permissions of the URL.

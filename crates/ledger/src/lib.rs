@@ -9,6 +9,7 @@
 
 mod args;
 mod batch;
+mod breaker;
 mod client;
 mod confirm;
 mod error;
@@ -23,6 +24,7 @@ mod reply;
 mod scripts;
 mod sweep;
 
+pub use breaker::{Breaker, BreakerConfig};
 pub use client::{Config, Ledger};
 pub use confirm::Delete;
 pub use error::LedgerError;

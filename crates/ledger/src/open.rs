@@ -37,7 +37,7 @@ impl Ledger {
     /// # Errors
     /// Why Redis did not answer.
     pub async fn renew_window(&self, shard: Shard) -> Result<(), LedgerError> {
-        Ok(redis::cmd("DEL").arg(keys::marker(shard)).query_async(&mut self.connection.clone()).await?)
+        Ok(redis::cmd("DEL").arg(keys::marker(shard)).query_async(&mut self.connection()).await?)
     }
 
     /// Those of `shards` that are not open in the present generation, in one pipeline. Changes nothing.
@@ -45,7 +45,7 @@ impl Ledger {
     /// # Errors
     /// Why Redis did not answer.
     pub async fn closed(&self, shards: &[Shard]) -> Result<Vec<Shard>, LedgerError> {
-        let mut connection = self.connection.clone();
+        let mut connection = self.connection();
         let info: String = redis::cmd("INFO").arg("server").query_async(&mut connection).await?;
         let run = info.lines().find_map(|line| line.strip_prefix("run_id:")).map(str::trim).unwrap_or_default();
         let mut pipeline = redis::pipe();

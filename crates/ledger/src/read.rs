@@ -73,7 +73,7 @@ impl Ledger {
     /// # Errors
     /// Why Redis did not answer.
     pub async fn freezes(&self, tenant_id: TenantId) -> Result<Vec<Found>, LedgerError> {
-        let mut connection = self.connection.clone();
+        let mut connection = self.connection();
         let all: Vec<(String, String)> =
             redis::cmd("HGETALL").arg(keys::freezes(tenant_id)).query_async(&mut connection).await?;
         all.into_iter().map(|(request, packed)| parse_packed(tenant_id, &request, packed)).collect()

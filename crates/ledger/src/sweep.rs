@@ -28,7 +28,7 @@ impl Ledger {
         older_than_ms: i64,
         limit: usize,
     ) -> Result<Vec<Found>, LedgerError> {
-        let mut connection = self.connection.clone();
+        let mut connection = self.connection();
         let index = keys::index(shard);
         let mut pipeline = redis::pipe();
         pipeline
@@ -75,7 +75,7 @@ impl Ledger {
         for shard in shards {
             pipeline.cmd("ZCARD").arg(keys::index(*shard));
         }
-        Ok(pipeline.query_async(&mut self.connection.clone()).await?)
+        Ok(pipeline.query_async(&mut self.connection()).await?)
     }
 
     /// Redis' clock, ms since 1970.
@@ -83,7 +83,7 @@ impl Ledger {
     /// # Errors
     /// Why Redis did not answer.
     pub async fn now_ms(&self) -> Result<i64, LedgerError> {
-        let (seconds, micros): (i64, i64) = redis::cmd("TIME").query_async(&mut self.connection.clone()).await?;
+        let (seconds, micros): (i64, i64) = redis::cmd("TIME").query_async(&mut self.connection()).await?;
         Ok(seconds * 1000 + micros / 1000)
     }
 }

@@ -1,16 +1,18 @@
 //! Admission: freeze, and what it may ask for on the way (a load, a recovery window, the same call again).
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use domain::record::{Outcome, UsageRecord};
+use domain::settings::OutageStep;
 use domain::{Amount, KeyId, Level, LimitUse, Numbers, ProjectId, RequestId, Scope, TenantId};
 use ledger::{FreezeCall, FreezeOutcome, LedgerError};
 use store::record::OutcomeRow;
 use tokio::time::Instant;
 use tracing::{error, warn};
 
-use crate::live::{Live, NewLive};
+use crate::live::{Live, NewLive, Opened};
 use crate::recorder::Job;
 use crate::{Freeze, Quota, Shared, Unavailable, outcomes};
 
@@ -37,6 +39,8 @@ pub struct Ask {
     pub tokens_need: i64,
     /// The model's name.
     pub model: String,
+    /// What the tenant wants while Redis is away.
+    pub outage: Arc<[OutageStep]>,
 }
 
 /// What became of an ask.
@@ -105,6 +109,13 @@ impl Quota {
         let outcome = loop {
             match self.attempt(&ask, &mut attempt).await {
                 Ok(Some(decided)) => break Ok(decided),
+                Err(Unavailable::Ledger(LedgerError::Away)) => {
+                    match self.admit_without_ledger(&ask, attempt.unknown).await {
+                        Ok(Some(decided)) => break Ok(decided),
+                        Ok(None) => {}
+                        Err(error) => break Err(error),
+                    }
+                }
                 Err(error) if !is_transient(&error) => break Err(error),
                 Err(error) if Instant::now() >= end => break Err(error),
                 Ok(None) if Instant::now() >= end => break Err(Unavailable::Busy("no decision in time")),
@@ -148,10 +159,15 @@ impl Quota {
                 Ok(None)
             }
             FreezeOutcome::Frozen { amount, tokens, version, numbers, limits, .. } => {
-                let freeze = self.register(ask, Granted { amount, tokens, version, numbers, limits }, sent);
+                shared.learn(&numbers, Some(&limits));
+                let granted = Granted { amount, tokens, version, numbers, limits };
+                let freeze = self.register(ask, granted, sent, None);
                 Ok(Some(Admission::Admitted(freeze)))
             }
-            FreezeOutcome::Refused(refused) => Ok(Some(Admission::Refused(refused.into()))),
+            FreezeOutcome::Refused(refused) => {
+                shared.learn(std::slice::from_ref(&refused.numbers), None);
+                Ok(Some(Admission::Refused(refused.into())))
+            }
             FreezeOutcome::Inactive { scope, status } => Ok(Some(Admission::Inactive { level: scope.level(), status })),
             FreezeOutcome::NeedLoad(ticket) => {
                 let load = shared.load(ticket, ask.tenant_id, &ask.scopes, attempt.load.as_ref()).await?;
@@ -173,8 +189,11 @@ impl Quota {
         }
     }
 
-    fn register(&self, ask: &Ask, granted: Granted, sent: Instant) -> Freeze {
+    pub(crate) fn register(&self, ask: &Ask, granted: Granted, sent: Instant, opened: Option<Opened>) -> Freeze {
         let version = granted.version;
+        for of in &granted.numbers {
+            self.shared.known.note(&of.scope, of.version, crate::Use { total: of.total, used: of.used });
+        }
         let live = self.shared.live.insert(Live::new(NewLive {
             request_id: ask.request_id,
             tenant_id: ask.tenant_id,
@@ -186,6 +205,7 @@ impl Quota {
             version,
             model: ask.model.replace('|', "_"),
             sent,
+            opened,
         }));
         Freeze::new(self.clone(), ask.clone(), live, granted)
     }
@@ -206,7 +226,7 @@ fn is_transient(error: &Unavailable) -> bool {
     match error {
         Unavailable::Ledger(error) => error.is_transient(),
         Unavailable::Store(error) => error.is_transient(),
-        Unavailable::Busy(_) => false,
+        Unavailable::Busy(_) | Unavailable::Away(_) => false,
     }
 }
 

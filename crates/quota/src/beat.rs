@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use domain::Shard;
 use futures_util::StreamExt;
+use ledger::{Ledger, LedgerError};
 use store::beats::Checkpoint;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 use tracing::{debug, error};
@@ -30,13 +31,27 @@ pub(crate) async fn run_redis(shared: Arc<Shared>) {
             shards.entry(Shard::of(live.tenant_id)).or_default().push(live);
         }
         futures_util::stream::iter(shards)
-            .for_each_concurrent(PARALLEL, |(shard, lives)| beat_shard(&shared, shard, lives))
+            .for_each_concurrent(PARALLEL, async |(shard, lives)| {
+                if let Err(error) = beat_shard(&shared, &shared.ledger, shard, lives).await {
+                    debug!(%error, "a beat was not answered");
+                }
+            })
             .await;
     }
 }
 
-async fn beat_shard(shared: &Shared, shard: Shard, lives: Vec<Arc<Live>>) {
+/// Beats requests of one shard through `ledger`.
+///
+/// # Errors
+/// Redis did not answer one of the calls.
+pub(crate) async fn beat_shard(
+    shared: &Shared,
+    ledger: &Ledger,
+    shard: Shard,
+    lives: Vec<Arc<Live>>,
+) -> Result<(), LedgerError> {
     let gate = shared.live.gate(shard);
+    let mut failure = None;
     for chunk in lives.chunks(100) {
         let _held = gate.lock().await;
         let sent = Instant::now();
@@ -44,11 +59,20 @@ async fn beat_shard(shared: &Shared, shard: Shard, lives: Vec<Arc<Live>>) {
         let beaten: Vec<_> =
             chunk.iter().filter_map(|live| Some((live, live.entry(&shared.config.gateway_id)?))).collect();
         let entries: Vec<_> = beaten.iter().map(|(_, entry)| entry.clone()).collect();
-        match shared.ledger.beat(shard, &entries).await {
+        if entries.is_empty() {
+            continue;
+        }
+        let answer = ledger.beat(shard, &entries).await;
+        if !matches!(answer, Err(LedgerError::Away)) {
+            beaten.iter().for_each(|(live, _)| live.sent());
+        }
+        match answer {
             Ok(()) => beaten.iter().for_each(|(live, _)| live.beaten(sent)),
-            Err(error) => debug!(%error, shard = shard.index(), "a beat was not answered"),
+            Err(error) if error.is_transient() => failure = Some(error),
+            Err(error) => error!(%error, shard = shard.index(), "a beat was refused"),
         }
     }
+    failure.map_or(Ok(()), Err)
 }
 
 /// Beats this gateway's row in Postgres, each interval.
@@ -64,21 +88,25 @@ pub(crate) async fn run_postgres(shared: Arc<Shared>) {
         let checkpoints = checkpoints(&shared);
         let beat = async {
             let mut connection = shared.store.acquire().await?;
-            store::beats::beat(&mut connection, &shared.config.gateway_id, &checkpoints).await
+            store::beats::beat(&mut connection, &shared.config.gateway_id, &checkpoints).await?;
+            store::beats::live(&mut connection, shared.config.lease.as_secs_f64()).await
         };
         match tokio::time::timeout(shared.config.lease / 4, beat).await {
-            Ok(Ok(())) => *shared.last_postgres_beat.lock() = sent,
+            Ok(Ok(gateways)) => {
+                *shared.last_postgres_beat.lock() = sent;
+                shared.outage.set_gateways(gateways);
+            }
             Ok(Err(error)) => debug!(%error, "the gateway's row was not beaten"),
             Err(_) => debug!("the gateway's row was not beaten in time"),
         }
     }
 }
 
-/// The freezes that Redis did not take a beat of for two intervals: Postgres carries them meanwhile.
+/// The freezes that Redis never saw, or did not take a beat of for two intervals: Postgres carries them meanwhile.
 fn checkpoints(shared: &Shared) -> Vec<Checkpoint> {
     let late = shared.config.beat_interval * 2;
     let all = shared.live.all();
-    let late = all.iter().filter(|live| live.since_beat() > late);
+    let late = all.iter().filter(|live| !live.is_in_redis() || live.since_beat() > late);
     late.filter_map(|live| live.entry(&shared.config.gateway_id))
         .map(|entry| Checkpoint { request_id: entry.request_id, progress: entry.progress })
         .collect()

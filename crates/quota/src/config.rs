@@ -19,6 +19,16 @@ pub struct Config {
     pub max_reply_age: Duration,
     /// An admission that has no answer after this is given up with 503.
     pub admit_timeout: Duration,
+    /// When Redis counts as away.
+    pub breaker: ledger::BreakerConfig,
+    /// Time between two probes of a Redis that is away. Well below `recovery_wait`: running requests are beaten after a probe.
+    pub probe_interval: Duration,
+    /// What all gateways together may hand out while Redis is away, percent of what was left.
+    pub allowance_percent: u32,
+    /// Requests of one tenant at once on this gateway while Redis is away.
+    pub outage_in_flight: usize,
+    /// A record transaction without an answer after this is made again. Below half a lease, above the statement's time-out.
+    pub record_timeout: Duration,
     /// Outcomes waiting for Postgres at most; above it nothing is admitted.
     pub max_backlog: usize,
 }
@@ -35,6 +45,11 @@ impl Config {
             recovery_wait: Duration::from_secs(3),
             max_reply_age: Duration::from_millis(500),
             admit_timeout: Duration::from_secs(12),
+            breaker: ledger::BreakerConfig::default(),
+            probe_interval: Duration::from_secs(1),
+            allowance_percent: 10,
+            outage_in_flight: 100,
+            record_timeout: Duration::from_secs(12),
             max_backlog: 50_000,
         }
     }

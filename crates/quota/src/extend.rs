@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::{Amount, Shard};
-use ledger::{ExtendCall, ExtendOutcome};
+use ledger::{ExtendCall, ExtendOutcome, LedgerError};
 use tokio::time::Instant;
 
 use crate::{Freeze, Refusal, Unavailable};
@@ -18,15 +18,19 @@ pub enum Extension {
     Refused(Box<Refusal>),
     /// A level was suspended, closed or halted meanwhile: end the stream.
     Inactive,
+    /// Redis is away, and the tenant's outage steps or this gateway's share allow no more: end the stream.
+    Away,
     /// No decision within the time allowed: end the stream when the freeze is used up.
     Unavailable,
 }
 
 impl Freeze {
-    /// Grows the freeze to `want` in all, at least `need`. In a recovery window it waits.
+    /// Grows the freeze to `want` in all, at least `need`. In a recovery window it waits, and as long for a Redis that is away
+    /// where nothing else may pay for it.
     pub async fn extend(&self, want: Amount, need: Amount) -> Extension {
         let shared = &self.quota.shared;
         let end = Instant::now() + shared.config.admit_timeout;
+        let patience = Instant::now() + shared.config.recovery_wait;
         let (mut waited, mut load) = (None, None);
         while Instant::now() < end {
             let call = ExtendCall {
@@ -40,6 +44,17 @@ impl Freeze {
             };
             let outcome = match shared.ledger.extend(&call).await {
                 Ok(outcome) => outcome,
+                Err(LedgerError::Away) => match self.extend_without_ledger(want, need).await {
+                    None => continue,
+                    Some(Extension::Away) if Instant::now() < patience => {
+                        tokio::time::sleep(Duration::from_millis(100)).await;
+                        continue;
+                    }
+                    Some(decided) => {
+                        self.grew(&decided);
+                        return decided;
+                    }
+                },
                 Err(error) if error.is_transient() => {
                     tokio::time::sleep(Duration::from_millis(25)).await;
                     continue;
@@ -47,10 +62,12 @@ impl Freeze {
                 Err(_) => return Extension::Unavailable,
             };
             match outcome {
-                ExtendOutcome::Extended { amount, .. } => {
+                ExtendOutcome::Extended { amount, numbers } => {
+                    shared.learn(&numbers, None);
                     self.live.grow(amount);
-                    self.extensions.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-                    return Extension::Granted(amount);
+                    let granted = Extension::Granted(amount);
+                    self.grew(&granted);
+                    return granted;
                 }
                 ExtendOutcome::Refused(refused) => return Extension::Refused(Box::new(refused.into())),
                 ExtendOutcome::Inactive { .. } => return Extension::Inactive,
@@ -79,5 +96,11 @@ impl Freeze {
             }
         }
         Extension::Unavailable
+    }
+
+    fn grew(&self, extension: &Extension) {
+        if matches!(extension, Extension::Granted(_)) {
+            self.extensions.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        }
     }
 }

@@ -20,7 +20,7 @@ use crate::{Quota, Unavailable};
 #[must_use = "a freeze must be finished: settled or rolled back"]
 pub struct Freeze {
     pub(crate) quota: Quota,
-    ask: Ask,
+    pub(crate) ask: Ask,
     pub(crate) live: Arc<Live>,
     pub(crate) extensions: AtomicU32,
     granted: Granted,
@@ -91,12 +91,27 @@ impl Freeze {
         Pending(self.queue(outcome, actual, record))
     }
 
+    /// Ends a request that was never sent to a provider. Where neither Postgres nor Redis can hold anything of it, nothing is
+    /// recorded.
+    pub(crate) fn give_up(mut self, may_be_written: bool) {
+        if may_be_written || self.live.is_in_redis() {
+            let record = empty_record(&self.ask);
+            drop(self.finish(Outcome::RolledBack, Amount::ZERO, record));
+            return;
+        }
+        self.finished = true;
+        self.live.confirming();
+        self.quota.shared.release(&self.live, 0);
+        self.quota.shared.live.remove(self.live.request_id);
+    }
+
     fn queue(&self, outcome: Outcome, actual: Amount, mut record: UsageRecord) -> oneshot::Receiver<()> {
         let frozen = self.live.amount();
         record.frozen = frozen;
         record.extensions = self.extensions();
         record.overrun = actual > frozen;
         let amount = if outcome == Outcome::RolledBack { Amount::ZERO } else { actual };
+        self.quota.shared.release(&self.live, amount.units());
         let tokens = record.usage.prompt_tokens().saturating_add(record.usage.completion_tokens());
         self.live
             .settle(amount, i64::try_from(tokens).unwrap_or(domain::amount::MAX_UNITS).min(domain::amount::MAX_UNITS));

@@ -1,7 +1,7 @@
 //! Where the ledger (Redis) and the store (Postgres) meet: admission, beats, settlement, record and confirm.
 //!
 //! The life of a request is `Quota::admit` -> a [`Freeze`] -> `Freeze::finish`. Between admission and the confirm of its
-//! outcome every request is beaten every 2 s; see docs of the ledger for why. It deliberately does not know HTTP, prices or
+//! outcome every request is beaten every 2 s; see docs of the ledger for why. While Redis is away the module `outage` decides. It deliberately does not know HTTP, prices or
 //! models: it sees amounts, scopes and records.
 //!
 //! To add a step: a module here that calls one script's twin and, where money moves, one store transaction.
@@ -12,9 +12,11 @@ pub mod books;
 mod config;
 mod extend;
 mod freeze;
+mod known;
 mod live;
 mod load;
 mod lower;
+mod outage;
 pub mod outcomes;
 mod push;
 mod recorder;
@@ -23,7 +25,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use ledger::Ledger;
+use ledger::{Breaker, Ledger};
 use store::Store;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -34,6 +36,7 @@ pub use config::Config;
 pub use domain::{LimitUse, Numbers};
 pub use extend::Extension;
 pub use freeze::{Freeze, Pending};
+pub use known::Use;
 pub use ledger::{AccountState, Found};
 pub use lower::Lowered;
 pub use push::Pushed;
@@ -47,6 +50,9 @@ pub enum Unavailable {
     /// Postgres gave no usable answer in time.
     #[error("the database is unavailable")]
     Store(#[from] store::Error),
+    /// Redis is away, and the tenant's outage steps or this gateway's share do not admit the request.
+    #[error("Redis is away: {0}")]
+    Away(&'static str),
     /// Too many outcomes wait for Postgres, or the service is stopping.
     #[error("{0}")]
     Busy(&'static str),
@@ -57,6 +63,8 @@ pub(crate) struct Shared {
     pub ledger: Ledger,
     pub store: Store,
     pub live: live::Registry,
+    pub known: known::Known,
+    pub outage: outage::Outage,
     /// When the last beat that Postgres took was sent.
     pub last_postgres_beat: parking_lot::Mutex<tokio::time::Instant>,
     pub recorder: recorder::Queue,
@@ -100,7 +108,9 @@ impl Quota {
     /// The same as [`Quota::start`] on a ledger that is connected already, with the same lease.
     #[must_use]
     pub fn with(config: Config, ledger: Ledger, store: Store) -> Self {
-        let (shared, receivers) = share(config, ledger, store);
+        let breaker = Arc::new(Breaker::new(config.breaker));
+        let (shared, receivers) = share(config, ledger.behind(Arc::clone(&breaker)), store);
+        shared.tasks.spawn(outage::run(Arc::clone(&shared), breaker));
         for receiver in receivers {
             shared.tasks.spawn(recorder::run(Arc::clone(&shared), receiver));
         }
@@ -134,9 +144,17 @@ impl Quota {
         self.shared.recorder.backlog()
     }
 
-    /// True while requests can be admitted: Redis answers and the service is not stopping.
+    /// True while requests can be admitted: the service is not stopping, and Redis answers, or the breaker is open and the
+    /// tenants' outage steps decide.
     pub async fn is_ready(&self) -> bool {
-        !self.shared.stopping.load(Ordering::Relaxed) && self.shared.ledger.ping().await.is_ok()
+        let ledger = &self.shared.ledger;
+        !self.shared.stopping.load(Ordering::Relaxed) && (ledger.ping().await.is_ok() || ledger.away_since().is_some())
+    }
+
+    /// True while Redis is away and nothing is asked of it.
+    #[must_use]
+    pub fn is_away(&self) -> bool {
+        self.shared.ledger.away_since().is_some()
     }
 
     /// Admits nothing more, waits until every request is recorded and confirmed (at most `within`), then stops the tasks.
@@ -156,11 +174,14 @@ impl Quota {
 
 fn share(config: Config, ledger: Ledger, store: Store) -> (Arc<Shared>, Vec<mpsc::UnboundedReceiver<recorder::Job>>) {
     let (queue, receivers) = recorder::queue();
+    let outage = outage::Outage::new(&config);
     let shared = Shared {
         config,
         ledger,
         store,
         live: live::Registry::default(),
+        known: known::Known::default(),
+        outage,
         last_postgres_beat: parking_lot::Mutex::new(tokio::time::Instant::now()),
         recorder: queue,
         stopping: AtomicBool::new(false),

@@ -2,13 +2,15 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, Ordering};
 use std::time::Duration;
 
 use domain::{Amount, FreezeEntry, FreezeState, RequestId, Scope, Shard, TenantId};
 use parking_lot::{Mutex, RwLock};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+
+use crate::outage::Taken;
 
 const ACTIVE: u8 = 0;
 const SETTLED: u8 = 1;
@@ -34,6 +36,19 @@ pub(crate) struct Live {
     /// When the last beat that Redis answered was sent.
     last_beat: Mutex<Instant>,
     pub abort: CancellationToken,
+    /// Redis may hold a freeze of it: one was granted there, or a beat was sent.
+    in_redis: AtomicBool,
+    /// It was admitted while Redis was away: Postgres holds a row of it.
+    pub is_opened: bool,
+    /// What it holds of the shares that are handed out while Redis is away.
+    pub taken: Mutex<Taken>,
+}
+
+/// How a request was admitted without Redis.
+pub(crate) struct Opened {
+    pub taken: Taken,
+    /// A call for it may have reached Redis before that went away.
+    pub maybe_frozen: bool,
 }
 
 /// What is fixed at a request's admission.
@@ -48,11 +63,17 @@ pub(crate) struct NewLive {
     pub version: i64,
     pub model: String,
     pub sent: Instant,
+    /// None: Redis granted it.
+    pub opened: Option<Opened>,
 }
 
 impl Live {
     pub fn new(new: NewLive) -> Self {
+        let in_redis = new.opened.as_ref().is_none_or(|opened| opened.maybe_frozen);
         Self {
+            in_redis: AtomicBool::new(in_redis),
+            is_opened: new.opened.is_some(),
+            taken: Mutex::new(new.opened.map(|opened| opened.taken).unwrap_or_default()),
             request_id: new.request_id,
             tenant_id: new.tenant_id,
             scopes: new.scopes,
@@ -103,6 +124,16 @@ impl Live {
     pub fn beaten(&self, sent: Instant) {
         let mut last = self.last_beat.lock();
         *last = (*last).max(sent);
+    }
+
+    /// A beat of it was sent to Redis.
+    pub fn sent(&self) {
+        self.in_redis.store(true, Ordering::Release);
+    }
+
+    /// May Redis hold a freeze of it?
+    pub fn is_in_redis(&self) -> bool {
+        self.in_redis.load(Ordering::Acquire)
     }
 
     pub fn since_beat(&self) -> Duration {
@@ -168,6 +199,17 @@ impl Registry {
 
     pub fn all(&self) -> Vec<Arc<Live>> {
         self.live.read().values().cloned().collect()
+    }
+
+    /// How many active requests each of the scopes has here.
+    pub fn running(&self, scopes: &[Scope; 3]) -> [usize; 3] {
+        let mut running = [0; 3];
+        for live in self.live.read().values().filter(|live| live.is_active()) {
+            for (count, scope) in running.iter_mut().zip(scopes) {
+                *count += usize::from(live.scopes.contains(scope));
+            }
+        }
+        running
     }
 
     /// Held while a beat of the shard is under way, and for an instant before a confirm is sent.

@@ -10,6 +10,8 @@ use crate::{Shared, Unavailable};
 
 /// One wait for Postgres' clock at most; then the ledger is asked again.
 const WAIT_AT_MOST: Duration = Duration::from_millis(500);
+/// Postgres has to answer within this.
+const LOAD_WITHIN: Duration = Duration::from_secs(5);
 
 impl Shared {
     /// Snapshots for `ticket`, read from the primary after it was given, with what was due applied. `before`: what the last call
@@ -33,9 +35,13 @@ impl Shared {
     }
 
     /// No connection is held while it waits.
-    async fn loaded(&self, tenant_id: TenantId, scopes: &[Scope]) -> Result<Loaded, Unavailable> {
-        let mut connection = self.store.acquire().await?;
-        Ok(store::load::load(&mut connection, tenant_id, scopes).await?)
+    pub(crate) async fn loaded(&self, tenant_id: TenantId, scopes: &[Scope]) -> Result<Loaded, Unavailable> {
+        let load = async {
+            let mut connection = self.store.acquire().await?;
+            Ok(store::load::load(&mut connection, tenant_id, scopes).await?)
+        };
+        let silent = Unavailable::Busy("the database did not answer in time");
+        tokio::time::timeout(LOAD_WITHIN, load).await.unwrap_or(Err(silent))
     }
 
     /// Snapshots of accounts as they are, without applying what is due.

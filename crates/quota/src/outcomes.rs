@@ -33,8 +33,18 @@ pub async fn settle(ledger: &Ledger, entries: &[FreezeEntry]) {
 /// # Errors
 /// Transient: nothing is known to be committed, and recording the same rows again is right.
 pub async fn record(store: &Store, rows: &[OutcomeRow]) -> Result<Recorded, store::Error> {
-    let mut transaction = store.begin().await?;
+    record_opened(store, rows, &[]).await
+}
+
+/// The same, and deletes the rows of those among them that were `opened` while Redis was away.
+///
+/// # Errors
+/// As [`record`].
+pub async fn record_opened(store: &Store, rows: &[OutcomeRow], opened: &[RequestId]) -> Result<Recorded, store::Error> {
+    let mut connection = store.acquire().await?;
+    let mut transaction = store::begin(&mut connection).await?;
     let recorded = store::record::record(&mut transaction, rows).await?;
+    store::opened::close(&mut transaction, opened).await?;
     transaction.commit().await.map_err(store::Error::from)?;
     Ok(recorded)
 }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use store::record::OutcomeRow;
+use domain::RequestId;
+use ledger::LedgerError;
+use store::record::{OutcomeRow, Recorded};
 use tokio::sync::{mpsc, oneshot};
 use tracing::{error, warn};
 
@@ -76,7 +78,16 @@ async fn see_through(shared: &Arc<Shared>, jobs: Vec<Job>) {
     let rows: Vec<OutcomeRow> = jobs.iter().map(|job| job.row.clone()).collect();
     let entries: Vec<_> = jobs.iter().filter_map(|job| job.live.as_ref()?.entry(&shared.config.gateway_id)).collect();
     // The difference is available at once; the record may take its time. A lost settle is carried by the beats.
-    let (_, recorded) = tokio::join!(outcomes::settle(&shared.ledger, &entries), record_until_done(shared, &rows));
+    let opened: Vec<_> = jobs
+        .iter()
+        .filter_map(|job| job.live.as_ref().filter(|live| live.is_opened))
+        .map(|live| live.request_id)
+        .collect();
+    let record = record_until_done(shared, &rows, &opened);
+    let (_, recorded) = tokio::join!(outcomes::settle(&shared.ledger, &entries), record);
+    for (_, of) in &recorded.snapshots {
+        shared.known.note(&of.scope, of.version, crate::Use { total: of.total, used: of.used });
+    }
     for job in &jobs {
         if let Some(live) = &job.live {
             live.confirming();
@@ -85,30 +96,44 @@ async fn see_through(shared: &Arc<Shared>, jobs: Vec<Job>) {
     let shared = Arc::clone(shared);
     let tasks = shared.tasks.clone();
     tasks.spawn(async move {
-        confirm_until_done(&shared, &recorded, &jobs).await;
-        for job in jobs {
-            if let Some(live) = &job.live {
-                shared.live.remove(live.request_id);
-            }
-            if let Some(done) = job.done {
-                let _ = done.send(());
-            }
+        let jobs = shared.to_confirm(&recorded, jobs).await;
+        if !jobs.is_empty() {
+            confirm_until_done(&shared, &recorded, &jobs).await;
         }
+        jobs.into_iter().for_each(|job| shared.done(job));
     });
 }
 
+impl Shared {
+    /// The request's outcome is recorded and Redis needs to be told nothing more of it.
+    pub(crate) fn done(&self, job: Job) {
+        if let Some(live) = &job.live {
+            self.live.remove(live.request_id);
+        }
+        if let Some(done) = job.done {
+            let _ = done.send(());
+        }
+    }
+
+    /// One attempt, given up where Postgres fell silent.
+    async fn record(&self, rows: &[OutcomeRow], opened: &[RequestId]) -> Result<Recorded, store::Error> {
+        let record = outcomes::record_opened(&self.store, rows, opened);
+        tokio::time::timeout(self.config.record_timeout, record).await.unwrap_or(Err(store::Error::Silent))
+    }
+}
+
 /// Tries again until Postgres has it: an outcome is never given up. Its freeze goes on being beaten meanwhile.
-async fn record_until_done(shared: &Shared, rows: &[OutcomeRow]) -> store::record::Recorded {
+async fn record_until_done(shared: &Shared, rows: &[OutcomeRow], opened: &[RequestId]) -> Recorded {
     let mut pause = Duration::from_millis(10);
     loop {
-        match outcomes::record(&shared.store, rows).await {
+        match shared.record(rows, opened).await {
             Ok(recorded) => return recorded,
             Err(error) if error.is_transient() => {
                 warn!(%error, outcomes = rows.len(), "outcomes could not be recorded yet")
             }
             Err(error) => {
                 error!(%error, outcomes = rows.len(), "outcomes can't be recorded together; trying them one by one");
-                return record_singly(shared, rows).await;
+                return record_singly(shared, rows, opened).await;
             }
         }
         tokio::time::sleep(pause).await;
@@ -117,12 +142,13 @@ async fn record_until_done(shared: &Shared, rows: &[OutcomeRow]) -> store::recor
 }
 
 /// So that one row that Postgres refuses does not hold up the others. That one stays for the reconciler and for people.
-async fn record_singly(shared: &Shared, rows: &[OutcomeRow]) -> store::record::Recorded {
-    let mut all = store::record::Recorded::default();
+async fn record_singly(shared: &Shared, rows: &[OutcomeRow], opened: &[RequestId]) -> Recorded {
+    let mut all = Recorded::default();
     for row in rows {
+        let opened: Vec<_> = opened.iter().filter(|id| **id == row.request_id).copied().collect();
         let mut pause = Duration::from_millis(10);
         loop {
-            match outcomes::record(&shared.store, std::slice::from_ref(row)).await {
+            match shared.record(std::slice::from_ref(row), &opened).await {
                 Ok(recorded) => {
                     all.snapshots.retain(|(_, old)| !recorded.snapshots.iter().any(|(_, new)| new.scope == old.scope));
                     all.snapshots.extend(recorded.snapshots);
@@ -144,7 +170,7 @@ async fn record_singly(shared: &Shared, rows: &[OutcomeRow]) -> store::record::R
     all
 }
 
-async fn confirm_until_done(shared: &Shared, recorded: &store::record::Recorded, jobs: &[Job]) {
+async fn confirm_until_done(shared: &Shared, recorded: &Recorded, jobs: &[Job]) {
     let deletes = outcomes::deletes(jobs.iter().map(|job| &job.row));
     let mut pause = Duration::from_millis(25);
     for shard in outcomes::shards(&recorded.snapshots, &deletes) {
@@ -153,6 +179,12 @@ async fn confirm_until_done(shared: &Shared, recorded: &store::record::Recorded,
         while let Err(error) = outcomes::confirm(&shared.ledger, shard, &recorded.snapshots, &deletes).await {
             if shared.stop.is_cancelled() {
                 return;
+            }
+            if matches!(error, LedgerError::Away) {
+                tokio::select! {
+                    () = shared.ledger.until_back() => continue,
+                    () = shared.stop.cancelled() => return,
+                }
             }
             warn!(%error, "outcomes could not be confirmed yet");
             tokio::time::sleep(pause).await;

@@ -1,4 +1,4 @@
-//! What has to happen without a request: phantom freezes healed, windows of idle shards opened, changed totals pushed,
+//! What has to happen without a request: phantom freezes and traces of dead gateways healed, windows of idle shards opened, changed totals pushed,
 //! what the clock made due applied, partitions made ahead of time, events told by webhook and mail.
 //!
 //! It deliberately repairs Redis from Postgres, never the reverse. Several may run; an advisory lock keeps one at work.
@@ -9,6 +9,7 @@ pub mod changes;
 pub mod config;
 pub mod deliver;
 pub mod due;
+pub mod opened;
 pub mod push;
 pub mod run;
 pub mod sweep;

@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
 use crate::deliver::Delivery;
+use crate::opened::Traces;
 use crate::sweep::Sweeper;
 use crate::windows::Windows;
 use crate::{Config, changes, due, push};
@@ -77,7 +78,7 @@ async fn lead(
         }
     }
     info!("this reconciler is at work");
-    let (mut sweeper, mut windows) = (Sweeper::default(), Windows::default());
+    let (mut sweeper, mut traces, mut windows) = (Sweeper::default(), Traces::default(), Windows::default());
     let (mut pushed_to, mut upkeep_at) = (0, Instant::now());
     let mut ticks = interval(Duration::from_millis(500).min(config.lease() / 8));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -96,6 +97,9 @@ async fn lead(
         }
         if due_at.elapsed() >= Duration::from_secs(1).min(config.lease() / 4) {
             due_at = Instant::now();
+            if let Some(count) = report("opened", traces.pass(ledger, store, &sweeper, config.lease()).await) {
+                counter!("tollgate_opened_requests_expired_total").increment(u64::try_from(count)?);
+            }
             report("due", due::pass(ledger, store).await);
             report("changes", changes::pass(ledger, store).await);
         }
@@ -124,6 +128,8 @@ async fn upkeep(store: &Store) -> anyhow::Result<()> {
     store::idempotent_calls::remove_old(&mut connection).await?;
     store::keys::remove_retired_secrets(&mut connection).await?;
     store::service_tokens::remove_retired_secrets(&mut connection).await?;
+    let learnt = store::models::learn_outputs(&mut connection).await?;
+    info!(models = learnt, "the lengths of answers were learnt");
     Ok(())
 }
 

@@ -13,6 +13,7 @@ use domain::{Amount, FreezeState, RequestId, Shard};
 use ledger::{Delete, Found, Ledger};
 use quota::outcomes;
 use store::Store;
+use store::opened::Opened;
 use store::record::OutcomeRow;
 use tokio::time::Instant;
 use tracing::{error, info, warn};
@@ -67,6 +68,19 @@ impl Sweeper {
         }
         self.freezes = seen;
         Ok(swept)
+    }
+
+    /// True where the gateway's row in Postgres has not been beaten for a lease since this process saw it, or is not there.
+    #[must_use]
+    pub fn is_silent(&self, gateway_id: &str, lease: Duration) -> bool {
+        self.gateways.get(gateway_id).is_none_or(|gateway| gateway.since.elapsed() >= lease)
+    }
+
+    /// What the gateway's row last said of a request's charge; zero where it said nothing.
+    #[must_use]
+    pub fn checkpoint(&self, opened: &Opened) -> Amount {
+        let gateway = self.gateways.get(&opened.gateway_id);
+        gateway.and_then(|gateway| gateway.checkpoints.get(&opened.request_id)).copied().unwrap_or(Amount::ZERO)
     }
 
     async fn see_gateways(&mut self, store: &Store) -> anyhow::Result<()> {

@@ -87,8 +87,10 @@ pub(crate) struct Answer<'a> {
     /// True counts, over all choices.
     pub counts: Counts,
     pub report: Report,
-    /// Arguments of the tool call, where there is one.
+    /// Arguments of each tool call, where there are any.
     pub arguments: Option<String>,
+    /// The tools that are called.
+    pub calls: &'a [String],
 }
 
 impl<'a> Answer<'a> {
@@ -99,9 +101,11 @@ impl<'a> Answer<'a> {
         let mut visible = wanted.min(room);
         let mut finish = if wanted > room { Finish::Length } else { Finish::Stop };
         let mut arguments = None;
-        if let (true, Some(tool)) = (script.tool, &ask.tool) {
+        let calls = &ask.tools[..ask.tools.len().min(script.tools as usize)];
+        if !calls.is_empty() {
             let text = format!(r#"{{"input":"{}"}}"#, tokens::words(0, visible));
-            visible = ask.vocabulary().count(tool) + ask.vocabulary().count(&text);
+            let each = ask.vocabulary().count(&text);
+            visible = calls.iter().map(|tool| ask.vocabulary().count(tool) + each).sum();
             arguments = Some(text);
             if finish == Finish::Stop {
                 finish = Finish::Tool;
@@ -118,7 +122,7 @@ impl<'a> Answer<'a> {
             audio_out: script.audio_out,
         };
         let report = Report::new(script.usage, counts);
-        Self { ask, script, id, created, finish, visible, counts, report, arguments }
+        Self { ask, script, id, created, finish, visible, counts, report, arguments, calls }
     }
 
     /// The whole content of one choice.
@@ -126,26 +130,33 @@ impl<'a> Answer<'a> {
         self.arguments.clone().unwrap_or_else(|| tokens::words(0, self.visible))
     }
 
-    /// One choice's content, cut into chunks. The pieces' tokens sum to `visible`.
+    /// One choice's text, or the arguments of each of its calls, cut into chunks. The pieces' tokens sum to `visible`.
     pub(crate) fn pieces(&self) -> Vec<Piece> {
-        match &self.arguments {
-            None => self.cut(self.visible, tokens::words),
-            Some(arguments) => {
-                // Arguments are ASCII, so any cut is at a character; their tokens are spread by length.
-                let len = u32::try_from(arguments.len()).unwrap_or(u32::MAX);
-                let mut pieces = self.cut(len, |from, to| arguments[from as usize..to as usize].to_owned());
-                let mut left = self.visible;
-                let count = u32::try_from(pieces.len()).unwrap_or(u32::MAX).max(1);
-                for piece in &mut pieces {
-                    piece.tokens = (self.visible / count).min(left);
-                    left -= piece.tokens;
-                }
-                if let Some(last) = pieces.last_mut() {
-                    last.tokens += left;
-                }
-                pieces
-            }
+        let Some(arguments) = &self.arguments else { return self.cut(self.visible, tokens::words) };
+        // Arguments are ASCII, so any cut is at a character; their tokens are spread by length.
+        let len = u32::try_from(arguments.len()).unwrap_or(u32::MAX);
+        let each = || self.cut(len, |from, to| arguments[from as usize..to as usize].to_owned());
+        let mut pieces: Vec<_> = self.calls.iter().flat_map(|_| each()).collect();
+        let mut left = self.visible;
+        let count = u32::try_from(pieces.len()).unwrap_or(u32::MAX).max(1);
+        for piece in &mut pieces {
+            piece.tokens = (self.visible / count).min(left);
+            left -= piece.tokens;
         }
+        if let Some(last) = pieces.last_mut() {
+            last.tokens += left;
+        }
+        pieces
+    }
+
+    /// How many of the pieces belong to one call; all of them where there is none.
+    pub(crate) fn pieces_of_a_call(&self, pieces: usize) -> usize {
+        (pieces / self.calls.len().max(1)).max(1)
+    }
+
+    /// What stands behind a call's id, so that no two are alike.
+    pub(crate) fn call_id(&self, index: usize) -> String {
+        if index == 0 { self.id.to_string() } else { format!("{}_{index}", self.id) }
     }
 
     fn cut(&self, len: u32, text: impl Fn(u32, u32) -> String) -> Vec<Piece> {

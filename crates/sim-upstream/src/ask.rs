@@ -48,8 +48,8 @@ pub(crate) struct Ask {
     pub include_usage: bool,
     pub max_out: Option<u32>,
     pub n: u32,
-    /// Name of the first tool.
-    pub tool: Option<String>,
+    /// Names of the tools.
+    pub tools: Vec<String>,
     /// What only one route knows.
     pub more: More,
 }
@@ -182,6 +182,12 @@ pub(crate) fn tools_tokens(body: &Value, vocabulary: Vocabulary) -> u32 {
         }
         _ => 0,
     }
+}
+
+/// The names of the tools, each found at `pointer` inside its definition.
+pub(crate) fn tool_names(body: &Value, pointer: &str) -> Vec<String> {
+    let tools = body.get("tools").and_then(Value::as_array).into_iter().flatten();
+    tools.filter_map(|tool| tool.pointer(pointer).and_then(Value::as_str)).map(str::to_owned).collect()
 }
 
 /// The text of the last user message.

@@ -177,6 +177,12 @@ fn made(route: Route, content_type: &str, body: &Bytes, id: u64, created: i64) -
         return Ok(plan);
     }
     let sent = answer.sent();
+    if route == Route::Transcriptions && matches!(ask.more.format.as_str(), "text" | "srt" | "vtt") {
+        let text = answer.text();
+        let mut plan = whole(ask, &script, &text, None, sent)?;
+        plan.content_type = "text/plain; charset=utf-8";
+        return Ok(plan);
+    }
     let text = |body: Value| (body, usage.clone(), sent);
     let of = |made: Made| (made.body, made.report, made.tokens);
     let (body, usage, tokens) = match route {

@@ -131,8 +131,8 @@ pub struct Script {
     pub usage: UsageMode,
     /// What goes wrong.
     pub faults: Faults,
-    /// Answer with a call of the first tool.
-    pub tool: bool,
+    /// Answer with a call of each of the first so many tools.
+    pub tools: u32,
     /// `retry-after` of status faults, in seconds.
     pub retry_after: Option<u32>,
     /// Reported prompt tokens, in place of the counted ones.
@@ -195,7 +195,8 @@ impl Script {
                     self.form(word, form)?;
                 }
             }
-            "tool" => self.tool = true,
+            "tool" => self.tools = 1,
+            "tools" => self.tools = number(word, value, 128)?,
             "retry_after" => self.retry_after = Some(number(word, value, 86_400)?),
             "prompt" => self.prompt = Some(number(word, value, u32::MAX)?),
             "cached" => self.cached = number(word, value, u32::MAX)?,

@@ -45,6 +45,20 @@ pub async fn beat(conn: &mut PgConnection, gateway_id: &str, checkpoints: &[Chec
     Ok(())
 }
 
+/// How many gateways have beaten within `within_s` seconds, by Postgres' clock.
+///
+/// # Errors
+/// What Postgres refused.
+pub async fn live(conn: &mut PgConnection, within_s: f64) -> Result<i64, Error> {
+    let count = sqlx::query_scalar!(
+        r#"SELECT count(*) AS "count!" FROM gateway_beats WHERE at > clock_timestamp() - make_interval(secs => $1)"#,
+        within_s
+    )
+    .fetch_one(conn)
+    .await?;
+    Ok(count)
+}
+
 /// Every gateway's row.
 ///
 /// # Errors

@@ -2,7 +2,7 @@
 
 use domain::{ModelId, TargetId, UpstreamId};
 use serde_json::Value;
-use sqlx::PgConnection;
+use sqlx::{Connection, PgConnection};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
@@ -42,6 +42,8 @@ pub struct Model {
     pub hidden_reasoning: bool,
     /// Factor on estimates, a decimal with 4 places.
     pub safety_factor: String,
+    /// The length that 90 % of its latest answers stay below.
+    pub p90_output_tokens: Option<i64>,
     /// Since when it exists.
     pub created_at: OffsetDateTime,
 }
@@ -120,7 +122,8 @@ pub struct Upstream {
 /// # Errors
 /// `Unavailable`.
 pub async fn load(store: &Store) -> Result<Catalog, Error> {
-    let mut transaction = store.pool().begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
+    let mut lent = store.acquire().await?;
+    let mut transaction = lent.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
     let conn: &mut PgConnection = &mut transaction;
     let catalog = Catalog {
         models: models(conn).await?,
@@ -135,7 +138,7 @@ pub async fn load(store: &Store) -> Result<Catalog, Error> {
 async fn models(conn: &mut PgConnection) -> Result<Vec<Model>, Error> {
     let models = sqlx::query!(
         r#"SELECT id, name, mode, tokenizer, context_window, max_output_tokens, freeze_output_tokens, hidden_reasoning,
-                  safety_factor::text AS "safety_factor!", created_at
+                  safety_factor::text AS "safety_factor!", p90_output_tokens, created_at
            FROM models ORDER BY name"#
     )
     .map(|row| Model {
@@ -148,6 +151,7 @@ async fn models(conn: &mut PgConnection) -> Result<Vec<Model>, Error> {
         freeze_output_tokens: row.freeze_output_tokens,
         hidden_reasoning: row.hidden_reasoning,
         safety_factor: row.safety_factor,
+        p90_output_tokens: row.p90_output_tokens,
         created_at: row.created_at,
     })
     .fetch_all(conn)

@@ -29,6 +29,9 @@ pub enum Error {
     /// Postgres is unreachable, too slow, or ended the statement. Nothing is known to be committed.
     #[error("database unavailable")]
     Unavailable(#[source] sqlx::Error),
+    /// Postgres did not answer within the time the caller had. Nothing is known to be committed.
+    #[error("the database fell silent")]
+    Silent,
     /// Everything else that Postgres refused.
     #[error("database error")]
     Database(#[source] sqlx::Error),
@@ -38,7 +41,7 @@ impl Error {
     /// True where the same transaction may succeed when it is run again: a lost connection, a deadlock, a time-out.
     #[must_use]
     pub const fn is_transient(&self) -> bool {
-        matches!(self, Self::Unavailable(_))
+        matches!(self, Self::Unavailable(_) | Self::Silent)
     }
 
     /// Wraps a value that can't be understood.

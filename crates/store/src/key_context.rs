@@ -1,10 +1,11 @@
 //! Everything the data plane must know of a key: who it belongs to, what it may do, which budgets apply.
 
-use domain::{Amount, KeyId, ProjectId, TenantId, Unit};
+use domain::settings::OutageStep;
+use domain::{Amount, KeyId, ProjectId, SoftBudget, TenantId, Unit};
 use sqlx::PgConnection;
 use time::OffsetDateTime;
 
-use crate::Error;
+use crate::{Error, projects};
 
 /// A key with its project and tenant, as they stand in Postgres.
 #[derive(Debug, Clone)]
@@ -37,6 +38,12 @@ pub struct KeyContext {
     pub expires_at: Option<OffsetDateTime>,
     /// The tenant has neither credit line nor overdraft, by its own wish.
     pub hard_stop: bool,
+    /// Read an answer on to its end when the client leaves, for the upstream's own figure.
+    pub drain_on_abort: bool,
+    /// What happens from a percentage of the project's budget on.
+    pub soft_budget: Option<SoftBudget>,
+    /// What the tenant wants while Redis is away.
+    pub outage: Vec<OutageStep>,
     /// Percent used at which the tenant is warned, ascending.
     pub thresholds: Vec<u32>,
     /// The key's budget in each period; none without one.
@@ -64,7 +71,10 @@ struct Row {
     safety_factor: Option<String>,
     expires_at: Option<OffsetDateTime>,
     hard_stop: bool,
+    drain_on_abort: bool,
+    soft_budget: Option<serde_json::Value>,
     thresholds: serde_json::Value,
+    outage: serde_json::Value,
     key_budget: Option<i64>,
     project_budget: Option<i64>,
     key_budget_period: Option<String>,
@@ -82,7 +92,9 @@ pub async fn find(conn: &mut PgConnection, secret_hash: &[u8]) -> Result<Option<
                   t.status AS tenant_status, t.unit, t.time_zone, t.multiplier::text AS "multiplier!", k.models, k.ip_ranges,
                   k.safety_factor::text AS safety_factor, least(k.expires_at, r.valid_until) AS expires_at,
                   coalesce(t.settings ->> 'hard_stop' = 'true', false) AS "hard_stop!",
+                  coalesce(t.settings ->> 'drain_on_abort' = 'true', false) AS "drain_on_abort!", p.soft_budget,
                   coalesce(t.settings -> 'thresholds', '[90, 100]'::jsonb) AS "thresholds!",
+                  coalesce(t.settings -> 'outage', '[{"mode": "allowance"}]'::jsonb) AS "outage!",
                   k.budget_amount AS "key_budget: i64", p.budget_amount AS "project_budget: i64",
                   k.budget_period AS key_budget_period, p.budget_period AS project_budget_period
            FROM api_keys k JOIN projects p ON p.id = k.project_id JOIN tenants t ON t.id = k.tenant_id
@@ -113,8 +125,12 @@ impl Row {
             safety_factor: self.safety_factor,
             expires_at: self.expires_at,
             hard_stop: self.hard_stop,
+            drain_on_abort: self.drain_on_abort,
+            soft_budget: projects::read_soft(self.soft_budget)?,
             thresholds: serde_json::from_value(self.thresholds)
                 .map_err(|why| Error::corrupt("tenants.settings.thresholds", why))?,
+            outage: serde_json::from_value(self.outage)
+                .map_err(|why| Error::corrupt("tenants.settings.outage", why))?,
             key_budget: budget("api_keys.budget_amount", self.key_budget)?,
             project_budget: budget("projects.budget_amount", self.project_budget)?,
             key_budget_period: self.key_budget_period,

@@ -22,6 +22,7 @@ pub mod load;
 pub mod mail_deliveries;
 pub mod migrate;
 pub mod models;
+pub mod opened;
 pub mod outbox;
 pub mod password;
 pub mod plans;
@@ -50,7 +51,7 @@ pub mod webhook_deliveries;
 pub mod webhooks;
 
 pub use error::Error;
-pub use pool::{Config, Store};
+pub use pool::{Config, Lent, Store, begin};
 pub use reach::{Reach, Window};
 pub use sqlx::PgConnection;
 

@@ -7,6 +7,11 @@ use uuid::Uuid;
 
 use crate::{Error, Window};
 
+/// Requests that are looked at to learn how long answers are.
+const LEARN_FROM: i64 = 100_000;
+/// Answers of a model without which nothing is learnt of it.
+const LEARN_LEAST: i64 = 20;
+
 /// A model as stored.
 #[derive(Debug, Clone)]
 pub struct Model {
@@ -28,6 +33,8 @@ pub struct Model {
     pub hidden_reasoning: bool,
     /// Decimal, at least 1.
     pub safety_factor: String,
+    /// The length in tokens that 90 % of its latest answers stay below; none: too few answers yet.
+    pub p90_output_tokens: Option<i64>,
     /// When it was created.
     pub created_at: OffsetDateTime,
     /// + 1 per change.
@@ -44,6 +51,7 @@ struct Row {
     freeze_output_tokens: i64,
     hidden_reasoning: bool,
     safety_factor: String,
+    p90_output_tokens: Option<i64>,
     created_at: OffsetDateTime,
     version: i64,
 }
@@ -60,6 +68,7 @@ impl From<Row> for Model {
             freeze_output_tokens: row.freeze_output_tokens,
             hidden_reasoning: row.hidden_reasoning,
             safety_factor: row.safety_factor,
+            p90_output_tokens: row.p90_output_tokens,
             created_at: row.created_at,
             version: row.version,
         }
@@ -98,7 +107,7 @@ pub async fn get(conn: &mut PgConnection, id: ModelId) -> Result<Model, Error> {
     let row = sqlx::query_as!(
         Row,
         r#"SELECT id, name, mode, tokenizer, context_window, max_output_tokens, freeze_output_tokens, hidden_reasoning,
-                  safety_factor::text AS "safety_factor!", created_at, version FROM models WHERE id = $1"#,
+                  safety_factor::text AS "safety_factor!", p90_output_tokens, created_at, version FROM models WHERE id = $1"#,
         id.uuid(),
     )
     .fetch_one(conn)
@@ -114,7 +123,7 @@ pub async fn list(conn: &mut PgConnection, window: Window) -> Result<Vec<Model>,
     let rows = sqlx::query_as!(
         Row,
         r#"SELECT id, name, mode, tokenizer, context_window, max_output_tokens, freeze_output_tokens, hidden_reasoning,
-                  safety_factor::text AS "safety_factor!", created_at, version
+                  safety_factor::text AS "safety_factor!", p90_output_tokens, created_at, version
            FROM models WHERE $1::uuid IS NULL OR CASE WHEN $2 THEN id > $1 ELSE id < $1 END
            ORDER BY CASE WHEN $2 THEN id END, id DESC LIMIT $3"#,
         window.after,
@@ -159,6 +168,31 @@ pub async fn update(conn: &mut PgConnection, model: &Model) -> Result<(), Error>
     .execute(conn)
     .await?;
     if updated.rows_affected() == 1 { Ok(()) } else { Err(Error::Stale) }
+}
+
+/// Works out anew what 90 % of the answers of each model stay below: of the latest requests that were answered to the end
+/// and whose usage the provider reported. A model with too few of them keeps what it has. Returns how many models changed.
+/// No change of a setting: the version stays.
+///
+/// # Errors
+/// Those of Postgres.
+pub async fn learn_outputs(conn: &mut PgConnection) -> Result<u64, Error> {
+    let updated = sqlx::query!(
+        r#"WITH latest AS (
+               SELECT model, outcome, estimated, usage FROM usage_records ORDER BY request_id DESC LIMIT $1),
+           learnt AS (
+               SELECT model, percentile_disc(0.9) WITHIN GROUP (ORDER BY
+                      coalesce((usage ->> 'output')::bigint, 0) + coalesce((usage ->> 'reasoning')::bigint, 0)
+                      + coalesce((usage ->> 'audio_output')::bigint, 0)) AS p90
+               FROM latest WHERE outcome = 'final' AND NOT estimated GROUP BY model HAVING count(*) >= $2)
+           UPDATE models SET p90_output_tokens = learnt.p90 FROM learnt
+           WHERE models.name = learnt.model AND models.p90_output_tokens IS DISTINCT FROM learnt.p90"#,
+        LEARN_FROM,
+        LEARN_LEAST,
+    )
+    .execute(conn)
+    .await?;
+    Ok(updated.rows_affected())
 }
 
 /// Removes a model with its targets and prices; recorded requests keep its name.

@@ -3,10 +3,14 @@
 use std::str::FromStr;
 use std::time::Duration;
 
+use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
-use sqlx::{Postgres, Transaction};
+use sqlx::{PgConnection, Postgres, Transaction};
 
 use crate::Error;
+
+/// A connection that is given back has to answer within this.
+const RETURN_WITHIN: Duration = Duration::from_secs(2);
 
 /// How to reach Postgres.
 #[derive(Debug, Clone)]
@@ -100,8 +104,8 @@ impl Store {
     ///
     /// # Errors
     /// `Unavailable` where no connection is to be had within 5 s.
-    pub async fn acquire(&self) -> Result<sqlx::pool::PoolConnection<Postgres>, Error> {
-        Ok(self.pool.acquire().await?)
+    pub async fn acquire(&self) -> Result<Lent, Error> {
+        Ok(Lent { connection: self.pool.acquire().await? })
     }
 
     /// The pool itself, for listeners and migrations.
@@ -118,6 +122,47 @@ impl Store {
         sqlx::query("SELECT 1").execute(&self.pool).await?;
         Ok(())
     }
+}
+
+/// A connection that goes back to its pool when dropped. The pool tests it on the way, and would wait for ever for a Postgres
+/// that fell silent: here that is bounded, and what does not answer is closed and its place given to a new connection.
+#[derive(Debug)]
+pub struct Lent {
+    connection: PoolConnection<Postgres>,
+}
+
+impl std::ops::Deref for Lent {
+    type Target = PgConnection;
+    fn deref(&self) -> &PgConnection {
+        &self.connection
+    }
+}
+
+impl std::ops::DerefMut for Lent {
+    fn deref_mut(&mut self) -> &mut PgConnection {
+        &mut self.connection
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        // Without a runtime nothing can be awaited: the pool's own way.
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let returned = self.connection.return_to_pool();
+        runtime.spawn(async move {
+            if tokio::time::timeout(RETURN_WITHIN, returned).await.is_err() {
+                tracing::warn!("a connection to PostgreSQL fell silent and was closed");
+            }
+        });
+    }
+}
+
+/// Begins a transaction on a connection; dropped without `commit` it rolls back.
+///
+/// # Errors
+/// `Unavailable` where the connection is lost.
+pub async fn begin(connection: &mut PgConnection) -> Result<Transaction<'_, Postgres>, Error> {
+    Ok(sqlx::Connection::begin(connection).await?)
 }
 
 fn connect_options(config: &Config) -> Result<PgConnectOptions, Error> {

@@ -1,6 +1,6 @@
 //! Projects of a tenant.
 
-use domain::{Amount, Limits, ProjectId, TenantId};
+use domain::{Amount, Limits, ProjectId, SoftBudget, TenantId};
 use sqlx::PgConnection;
 use time::OffsetDateTime;
 use uuid::Uuid;
@@ -20,6 +20,8 @@ pub struct Project {
     pub status: String,
     /// How much per period; in the tenant's unit.
     pub budget: Option<Budget>,
+    /// What happens from a percentage of the budget on.
+    pub soft_budget: Option<SoftBudget>,
     /// Rates, in-flight and the most for one request, over all of its keys.
     pub limits: Limits,
     /// When it was created.
@@ -72,6 +74,7 @@ struct Row {
     status: String,
     budget_amount: Option<i64>,
     budget_period: Option<String>,
+    soft_budget: Option<serde_json::Value>,
     limits: serde_json::Value,
     created_at: OffsetDateTime,
     version: i64,
@@ -86,11 +89,21 @@ impl TryFrom<Row> for Project {
             name: row.name,
             status: row.status,
             budget: Budget::read(row.budget_amount, row.budget_period)?,
+            soft_budget: read_soft(row.soft_budget)?,
             limits: serde_json::from_value(row.limits).map_err(|why| Error::corrupt("projects.limits", why))?,
             created_at: row.created_at,
             version: row.version,
         })
     }
+}
+
+/// A soft budget as stored.
+pub(crate) fn read_soft(stored: Option<serde_json::Value>) -> Result<Option<SoftBudget>, Error> {
+    stored.map(serde_json::from_value).transpose().map_err(|why| Error::corrupt("projects.soft_budget", why))
+}
+
+fn write_soft(soft: Option<&SoftBudget>) -> Result<Option<serde_json::Value>, Error> {
+    soft.map(serde_json::to_value).transpose().map_err(|why| Error::corrupt("projects.soft_budget", why))
 }
 
 /// Creates a project. Its account is the caller's next step, in the same transaction.
@@ -102,17 +115,20 @@ pub async fn create(
     tenant: TenantId,
     name: &str,
     budget: Option<&Budget>,
+    soft_budget: Option<&SoftBudget>,
     limits: &Limits,
 ) -> Result<Project, Error> {
     let id = ProjectId::generate();
     sqlx::query!(
-        "INSERT INTO projects (id, tenant_id, name, budget_amount, budget_period, limits) VALUES ($1, $2, $3, $4::bigint, $5, $6)",
+        "INSERT INTO projects (id, tenant_id, name, budget_amount, budget_period, limits, soft_budget)
+         VALUES ($1, $2, $3, $4::bigint, $5, $6, $7)",
         id.uuid(),
         tenant.uuid(),
         name,
         budget.map(|budget| budget.amount.units()),
         budget.map(|budget| budget.period.as_str()),
         json(limits)?,
+        write_soft(soft_budget)?,
     )
     .execute(&mut *conn)
     .await?;
@@ -130,10 +146,11 @@ pub(crate) fn json(limits: &Limits) -> Result<serde_json::Value, Error> {
 /// `NotFound`.
 pub async fn update(conn: &mut PgConnection, project: &Project) -> Result<Project, Error> {
     sqlx::query!(
-        "UPDATE projects SET name = $2, limits = $3, updated_at = now(), version = version + 1 WHERE id = $1",
+        "UPDATE projects SET name = $2, limits = $3, soft_budget = $4, updated_at = now(), version = version + 1 WHERE id = $1",
         project.id.uuid(),
         project.name,
         json(&project.limits)?,
+        write_soft(project.soft_budget.as_ref())?,
     )
     .execute(&mut *conn)
     .await?;
@@ -148,7 +165,7 @@ pub async fn get(conn: &mut PgConnection, id: ProjectId, reach: &Reach) -> Resul
     let within = reach.ids();
     let row = sqlx::query_as!(
         Row,
-        r#"SELECT id, tenant_id, name, status, budget_amount AS "budget_amount: i64", budget_period, limits, created_at, version
+        r#"SELECT id, tenant_id, name, status, budget_amount AS "budget_amount: i64", budget_period, soft_budget, limits, created_at, version
            FROM projects WHERE id = $1 AND ($2::uuid[] IS NULL OR tenant_id = ANY ($2))"#,
         id.uuid(),
         within.as_deref(),
@@ -165,7 +182,7 @@ pub async fn get(conn: &mut PgConnection, id: ProjectId, reach: &Reach) -> Resul
 pub async fn list(conn: &mut PgConnection, tenant: TenantId, window: Window) -> Result<Vec<Project>, Error> {
     let rows = sqlx::query_as!(
         Row,
-        r#"SELECT id, tenant_id, name, status, budget_amount AS "budget_amount: i64", budget_period, limits, created_at, version
+        r#"SELECT id, tenant_id, name, status, budget_amount AS "budget_amount: i64", budget_period, soft_budget, limits, created_at, version
            FROM projects WHERE tenant_id = $1 AND ($2::uuid IS NULL OR CASE WHEN $3 THEN id > $2 ELSE id < $2 END)
            ORDER BY CASE WHEN $3 THEN id END, id DESC LIMIT $4"#,
         tenant.uuid(),

@@ -18,11 +18,20 @@ impl System {
     /// # Errors
     /// When it does not become ready.
     pub fn start() -> anyhow::Result<Self> {
+        Self::start_with(&["--throwaway", "--gateways", "2"])
+    }
+
+    /// Starts one with these flags of `up`, from what has been built.
+    ///
+    /// # Errors
+    /// When it does not become ready.
+    pub fn start_with(flags: &[&str]) -> anyhow::Result<Self> {
         let folder = tempfile::Builder::new().prefix("tollgate-system-").tempdir()?;
         // Postgres may run as another user, who has to get to its data.
         std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
-        let mut child = own(&["up", "--hold", "--throwaway", "--no-build", "--gateways", "2", "--dir"])?
+        let mut child = own(&["up", "--hold", "--no-build", "--dir"])?
             .arg(folder.path())
+            .args(flags)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;

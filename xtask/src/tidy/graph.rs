@@ -36,6 +36,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("tollgate-sim-upstream", &[]),
     ("tollgate-mail-catcher", &[]),
     ("tollgate-testkit", &[]),
+    ("tollgate-bench", &[]),
     ("xtask", &["tollgate-testkit"]),
 ];
 

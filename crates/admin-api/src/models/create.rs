@@ -39,6 +39,7 @@ fn read(body: &CreateModel) -> Result<store::models::Model> {
         hidden_reasoning: body.hidden_reasoning,
         safety_factor: factor
             .map_or_else(|| "1.05".to_owned(), |factor| fields.factor("safety_factor", factor, 10_000, 100_000)),
+        p90_output_tokens: None,
         created_at: OffsetDateTime::UNIX_EPOCH,
         version: 1,
     };

@@ -28,6 +28,7 @@ pub fn view(model: store::models::Model, price: Option<store::prices::Price>) ->
         freeze_output_tokens: model.freeze_output_tokens,
         hidden_reasoning: model.hidden_reasoning,
         safety_factor: Factor::from_text(model.safety_factor),
+        p90_output_tokens: model.p90_output_tokens,
         price_in_force: price.map(prices::view).transpose()?,
         created_at: model.created_at.into(),
         version: model.version,

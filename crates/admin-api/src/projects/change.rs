@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::numbers::unit;
 use crate::path::Id;
 use crate::precondition::IfMatch;
-use crate::projects::view;
+use crate::projects::{soft_budget, view};
 use crate::reply::Reply;
 use crate::validate::Fields;
 use crate::{force, limits, numbers, scopes};
@@ -30,7 +30,8 @@ pub async fn handler(
     let before = store::projects::get(&mut call.tx, id, &call.reach).await?;
     if_match.check(before.version)?;
     let unit = unit(&tenant)?;
-    let project = store::projects::update(&mut call.tx, &apply(&before, &body, unit)?).await?;
+    let wanted = apply(&mut call, &before, &body, unit).await?;
+    let project = store::projects::update(&mut call.tx, &wanted).await?;
     let present = scopes::project(&tenant, &project)?;
     let changed = store::accounts::set_limits(&mut call.tx, tenant_id, &present.scope, &present.limits).await?;
     let quota = numbers::one(&call.app, &mut call.tx, &tenant, present).await?;
@@ -42,13 +43,24 @@ pub async fn handler(
     Ok(Reply::ok(view).version(version))
 }
 
-fn apply(before: &store::projects::Project, body: &ChangeProject, unit: Unit) -> Result<store::projects::Project> {
+async fn apply(
+    call: &mut Call<WriteProjects>,
+    before: &store::projects::Project,
+    body: &ChangeProject,
+    unit: Unit,
+) -> Result<store::projects::Project> {
     let (mut fields, mut project) = (Fields::new(), before.clone());
     if let Some(name) = &body.name {
         project.name = fields.text("name", name, 200);
     }
     if let Some(change) = &body.limits {
         project.limits = limits::apply(&mut fields, &before.limits, change.as_ref(), unit);
+    }
+    if let Some(change) = &body.soft_budget {
+        project.soft_budget = match change {
+            Some(soft) => Some(soft_budget::read(call, &mut fields, soft, before.budget.is_some()).await?),
+            None => None,
+        };
     }
     fields.done()?;
     Ok(project)

@@ -9,7 +9,7 @@ use crate::body::Json;
 use crate::error::{Error, Result};
 use crate::numbers::{self, unit};
 use crate::path::Id;
-use crate::projects::{budget, view};
+use crate::projects::{budget, soft_budget, view};
 use crate::reply::Reply;
 use crate::validate::Fields;
 use crate::{limits, scopes};
@@ -31,8 +31,12 @@ pub async fn handler(
     let name = fields.text("name", &body.name, 200);
     let budget = budget(&mut fields, body.budget.as_ref(), unit);
     let limits = limits::apply(&mut fields, &Limits::default(), body.limits.as_ref(), unit);
+    let soft = match &body.soft_budget {
+        Some(soft) => Some(soft_budget::read(&mut call, &mut fields, soft, budget.is_some()).await?),
+        None => None,
+    };
     fields.done()?;
-    let project = store::projects::create(&mut call.tx, id, &name, budget.as_ref(), &limits).await?;
+    let project = store::projects::create(&mut call.tx, id, &name, budget.as_ref(), soft.as_ref(), &limits).await?;
     let present = scopes::project(&tenant, &project)?;
     store::accounts::create(&mut call.tx, &present.account(id)).await?;
     let quota = numbers::one(&call.app, &mut call.tx, &tenant, present).await?;

@@ -4,6 +4,7 @@ pub mod change;
 pub mod create;
 pub mod list;
 pub mod read;
+mod soft_budget;
 
 use api_types::project::{Budget, Project};
 use api_types::{Decimal, Numbers};
@@ -26,6 +27,7 @@ pub fn view(project: store::projects::Project, unit: Unit, quota: Numbers) -> Re
             .parse()
             .map_err(|_| Error::internal("a project's status that this version does not know"))?,
         budget: project.budget.map(|budget| budget_view(&budget, unit)).transpose()?,
+        soft_budget: project.soft_budget.map(soft_budget::view),
         limits: limits::view(&project.limits, unit)?,
         windows: None,
         quota,

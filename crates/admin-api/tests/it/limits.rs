@@ -47,6 +47,7 @@ impl Ids {
             tokens_want: 80,
             tokens_need: 30,
             model: "m".to_owned(),
+            outage: Vec::new().into(),
         }
     }
 }

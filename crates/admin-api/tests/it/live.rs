@@ -36,6 +36,7 @@ async fn freeze(quota: &Quota, sample: &Sample, units: i64) -> Freeze {
         tokens_want: 0,
         tokens_need: 0,
         model: "gpt".to_owned(),
+        outage: Vec::new().into(),
     };
     match quota.admit(ask).await.unwrap() {
         Admission::Admitted(freeze) => freeze,

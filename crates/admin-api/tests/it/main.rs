@@ -13,6 +13,7 @@ mod live;
 mod matrix;
 mod people;
 mod process;
+mod projects;
 mod quota_changes;
 mod rotation;
 mod samples;

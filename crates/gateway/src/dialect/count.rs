@@ -4,6 +4,7 @@
 //! charge at most that much. What is only referred to (a file's id, an earlier response) may be as large as the
 //! context window.
 
+use crate::dialect::input::Input;
 use crate::tokens::Tokenizer;
 
 /// Tokens that frame each message: OpenAI's rule is 3, and 1 for the role.
@@ -27,19 +28,32 @@ pub struct Counter<'t> {
     tokenizer: &'t Tokenizer,
     context_window: u64,
     tokens: u64,
+    audio: u64,
 }
 
 impl<'t> Counter<'t> {
     /// Nothing yet.
     #[must_use]
     pub const fn new(tokenizer: &'t Tokenizer, context_window: u64) -> Self {
-        Self { tokenizer, context_window, tokens: 0 }
+        Self { tokenizer, context_window, tokens: 0, audio: 0 }
     }
 
     /// The sum; never less than 1.
     #[must_use]
     pub fn tokens(&self) -> u64 {
-        self.tokens.max(1)
+        self.tokens.saturating_add(self.audio).max(1)
+    }
+
+    /// The sum by kind; never nothing.
+    #[must_use]
+    pub fn input(&self) -> Input {
+        Input { text_tokens: self.tokens.max(u64::from(self.audio == 0)), audio_tokens: self.audio, ..Input::default() }
+    }
+
+    /// Tokens of a text that is not added.
+    #[must_use]
+    pub fn tokens_of(&self, text: &str) -> u64 {
+        self.tokenizer.count(text)
     }
 
     /// Adds tokens.
@@ -69,7 +83,7 @@ impl<'t> Counter<'t> {
 
     /// Adds audio of so many bytes of base64.
     pub fn audio(&mut self, bytes: usize) {
-        self.add(length(bytes / AUDIO_BYTES_PER_TOKEN + 1));
+        self.audio = self.audio.saturating_add(length(bytes / AUDIO_BYTES_PER_TOKEN + 1));
     }
 
     /// Adds something that is only referred to.

@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use quota::{Freeze, Numbers};
 
 use crate::catalog::Target;
+use crate::dialect::Dialect;
 use crate::error::{ApiError, set};
 use crate::life::estimate::Plan;
 use crate::life::{Call, Reply, once};
@@ -75,7 +76,11 @@ impl Books {
         if self.freeze.numbers().iter().any(is_on_overdraft) {
             set(headers, "x-quota-overage", "true");
         }
-        if let Some(left) = warning(self.freeze.numbers(), &self.call.caller.context.thresholds) {
+        if self.plan.is_downgraded {
+            set(headers, "x-tollgate-downgraded", "true");
+        }
+        let thresholds = warning(self.freeze.numbers(), &self.call.caller.context.thresholds);
+        if let Some(left) = thresholds.into_iter().chain(self.plan.soft_left).min() {
             set(headers, "x-quota-warning", &format!("{left}%"));
         }
         if let Some(max) = self.lowered_max {
@@ -83,10 +88,17 @@ impl Books {
         }
     }
 
-    /// The local count as a usage.
+    /// The dialect of the target that serves.
+    #[must_use]
+    pub fn dialect(&self) -> Dialect {
+        self.serving.as_ref().map_or(self.call.dialect, |target| self.call.dialect_at(target))
+    }
+
+    /// The local count of an answer of so many tokens, as a usage.
     #[must_use]
     pub fn counted(&self, output: u64) -> Usage {
-        Usage::of_tokens(self.plan.prompt_tokens, output)
+        // Tokens of a streamed image say nothing of what it costs: its bound does.
+        self.plan.counted(if self.plan.input.images > 0 { self.plan.input.images } else { output })
     }
 
     /// What a usage costs at the target that serves, at the prices in force at the freeze.

@@ -1,11 +1,12 @@
 //! The freeze: one question to the ledger, and its refusals as replies.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use domain::amount::MAX_UNITS;
 use domain::{Level, LimitName, Numbers, Unit};
 use jiff::Timestamp;
-use quota::{Admission, Ask, Freeze, Refusal};
+use quota::{Admission, Ask, Freeze, Refusal, Unavailable};
 
 use crate::error::{ApiError, Detail};
 use crate::life::Call;
@@ -35,6 +36,7 @@ pub async fn admit(call: &Call, plan: &Plan) -> Result<Freeze, ApiError> {
         tokens_want: i64::try_from(plan.tokens_want).unwrap_or(MAX_UNITS),
         tokens_need: i64::try_from(plan.tokens_need).unwrap_or(MAX_UNITS),
         model: plan.model.name.clone(),
+        outage: Arc::clone(&call.caller.outage),
     };
     let admission = call.app.quota.admit(ask).await;
     let (outcome, level) = match &admission {
@@ -54,6 +56,10 @@ pub async fn admit(call: &Call, plan: &Plan) -> Result<Freeze, ApiError> {
             Err(ApiError::suspended(Level::Tenant, &status.to_string()))
         }
         Ok(Admission::Inactive { .. }) => Err(ApiError::invalid_api_key("The API key is disabled or has expired.")),
+        Err(Unavailable::Away(why)) => {
+            tracing::warn!(request_id = %call.context.id, why, "not admitted: Redis is away");
+            Err(ApiError::ledger_unavailable())
+        }
         Err(error) => {
             tracing::error!(request_id = %call.context.id, %error, "no freeze: the ledger can't be asked");
             Err(ApiError::ledger_unavailable())

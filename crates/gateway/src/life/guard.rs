@@ -7,7 +7,6 @@ use quota::{Extension, Freeze};
 
 use crate::dialect::watch::{Stopped, Words};
 use crate::life::estimate::Plan;
-use crate::tokens::Tokenizer;
 
 /// Pause between two questions to a ledger that does not answer.
 const ASK_AGAIN: Duration = Duration::from_millis(500);
@@ -31,9 +30,11 @@ impl Guard {
     #[must_use]
     pub fn new(plan: &Plan, frozen: Amount) -> Self {
         // The local count and the provider's differ by a little, and by much where only bytes are counted.
-        let ceiling = match *plan.model.tokenizer {
-            Tokenizer::Bpe(_) => plan.ceiling().saturating_add(plan.ceiling() / 16).saturating_add(8),
-            Tokenizer::Bytes => plan.ceiling().saturating_mul(16),
+        let ceiling = match plan.model.tokenizer.is_rough() {
+            // What is no text is bounded beforehand, and its pieces are counted by their bytes.
+            _ if !plan.estimator.lowerable => u64::MAX,
+            false => plan.ceiling().saturating_add(plan.ceiling() / 16).saturating_add(8),
+            true => plan.ceiling().saturating_mul(16),
         };
         Self { paid: paid_tokens(plan, frozen), ceiling, silent_until: None }
     }
@@ -71,7 +72,7 @@ impl Guard {
                 metrics::counter!("tollgate_gateway_extensions_total", "outcome" => "ceiling").increment(1);
                 return Err(Stopped::Ceiling);
             }
-            Ok(Extension::Refused(_) | Extension::Inactive) => {
+            Ok(Extension::Refused(_) | Extension::Inactive | Extension::Away) => {
                 metrics::counter!("tollgate_gateway_extensions_total", "outcome" => "refused").increment(1);
                 return Err(Stopped::Quota);
             }
@@ -85,7 +86,7 @@ impl Guard {
         metrics::counter!("tollgate_gateway_extensions_total", "outcome" => "granted").increment(1);
     }
 
-    /// Running streams go on while the ledger is away; what they cost is booked in full.
+    /// Running streams go on while nobody can decide; what they cost is booked in full.
     fn unavailable(&mut self) {
         self.silent_until = Some(Instant::now() + ASK_AGAIN);
         metrics::counter!("tollgate_gateway_extensions_total", "outcome" => "unavailable").increment(1);

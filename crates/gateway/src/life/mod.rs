@@ -4,11 +4,15 @@
 
 pub mod account;
 pub mod admit;
+pub mod binary;
+pub mod drain;
 pub mod estimate;
 pub mod guard;
 pub mod once;
 pub mod relay;
 pub mod send;
+pub mod soft_budget;
+pub mod translation;
 pub mod whole;
 
 use std::sync::Arc;
@@ -19,6 +23,7 @@ use http::HeaderMap;
 use tokio::sync::oneshot;
 
 use crate::app::App;
+use crate::catalog::Target;
 use crate::dialect::Dialect;
 use crate::dialect::asked::Asked;
 use crate::error::ApiError;
@@ -47,6 +52,14 @@ pub struct Call {
     pub asked: Asked,
     /// The claim on its `Idempotency-Key`, where it has one.
     pub once: Option<Once>,
+}
+
+impl Call {
+    /// The dialect in which a target that was chosen for this call is spoken to.
+    #[must_use]
+    pub fn dialect_at(&self, target: &Target) -> Dialect {
+        self.dialect.spoken_to(target).unwrap_or(self.dialect)
+    }
 }
 
 /// The way back to the client; closed when the client has left.
@@ -85,6 +98,7 @@ async fn run(call: Call, mut reply: Reply) {
     match send::send(&call, &mut books, &mut reply).await {
         Ok(Served::Stream(first)) => relay::relay(books, first, reply).await,
         Ok(Served::Whole(answer)) => whole::finish(books, answer, reply).await,
+        Ok(Served::Binary(first)) => binary::relay(books, first, reply).await,
         Err(SendEnd::ClientLeft) => books.roll_back("client_left", None, reply),
         Err(SendEnd::Failed(error)) => books.roll_back("upstream_failed", Some(error), reply),
     }

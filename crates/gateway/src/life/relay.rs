@@ -14,10 +14,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::dialect::watch::{Ending, Stopped, Verdict};
 use crate::error::{ApiError, set};
-use crate::life::Reply;
 use crate::life::account::Books;
 use crate::life::guard::Guard;
 use crate::life::send::Stream;
+use crate::life::{Reply, drain};
+use crate::upstream::refusal;
 use crate::wire::sse::Piece;
 
 /// Frames between the relay and a client that reads slowly.
@@ -52,13 +53,16 @@ pub async fn relay(mut books: Books, mut stream: Box<Stream>, reply: Reply) {
     } else {
         Relay::new(&mut books, &mut stream, &client).run().await
     };
+    if matches!(end, End::ClientLeft) && books.relayed {
+        drain::read_on(&mut books, &mut stream).await;
+    }
     let (usage, is_estimated) = match stream.watcher.usage() {
         Some(reported) => (Some(reported), false),
         None if books.relayed => (Some(relayed_usage(&books, &mut stream)), true),
         None => (None, false),
     };
     books.served_model = stream.watcher.served_model().map(str::to_owned);
-    let ending = ending(&books, &stream, &end, usage.as_ref());
+    let ending = ending(&books, &mut stream, &end, usage.as_ref());
     let label = match &end {
         End::Complete(_) if stream.watcher.error().is_some() => "upstream_died",
         End::Complete(_) => "completed",
@@ -106,22 +110,34 @@ fn head(books: &Books, frames: mpsc::Receiver<Result<Bytes, Infallible>>) -> Res
 }
 
 /// What the client is sent last.
-fn ending(books: &Books, stream: &Stream, end: &End, usage: Option<&Usage>) -> Bytes {
-    match end {
-        End::Complete(last) => last.clone(),
-        End::ClientLeft => Bytes::new(),
-        End::UpstreamDied(_) => {
-            let error = ApiError::upstream_error("The provider broke off in the middle of the answer.");
-            Bytes::from(error.to_event(books.call.context.shape))
+fn ending(books: &Books, stream: &mut Stream, end: &End, usage: Option<&Usage>) -> Bytes {
+    let usage = usage.copied().unwrap_or_default();
+    match (end, &mut stream.translator) {
+        (End::Complete(last), None) => last.clone(),
+        (End::Complete(_), Some(translator)) if stream.watcher.is_complete() => translator.end(&usage),
+        (End::Complete(_), Some(_)) | (End::UpstreamDied(_), _) => broken_off(books, stream),
+        (End::ClientLeft, _) => Bytes::new(),
+        (End::Stopped(stopped), translator) => {
+            let ending = Ending {
+                stopped: *stopped,
+                usage,
+                id: &books.call.context.id.to_string(),
+                model: &books.call.asked.model,
+                now: books.call.context.started_at.as_second(),
+            };
+            translator.as_ref().map_or_else(|| stream.watcher.ending(ending), |translator| translator.stop(ending))
         }
-        End::Stopped(stopped) => stream.watcher.ending(Ending {
-            stopped: *stopped,
-            usage: usage.copied().unwrap_or_default(),
-            id: &books.call.context.id.to_string(),
-            model: &books.call.asked.model,
-            now: books.call.context.started_at.as_second(),
-        }),
     }
+}
+
+/// The error event of a stream that broke off; of a translated one with the upstream's own words, which have not gone out.
+fn broken_off(books: &Books, stream: &Stream) -> Bytes {
+    let key = books.serving.as_ref().and_then(|target| target.upstream.key.as_deref());
+    let error = match stream.watcher.error().filter(|_| stream.translator.is_some()) {
+        Some(message) => refusal::of_error_in_success(message, key).error,
+        None => ApiError::upstream_error("The provider broke off in the middle of the answer."),
+    };
+    Bytes::from(error.to_event(books.call.context.shape))
 }
 
 struct Relay<'a> {
@@ -201,7 +217,13 @@ impl<'a> Relay<'a> {
                 self.books.relayed_tokens = Some(before);
                 return Some(self.flush(out).await.unwrap_or(End::Stopped(stopped)));
             }
-            out.push(raw);
+            match &mut self.stream.translator {
+                None => out.push(raw),
+                Some(translator) => match translator.piece(&piece) {
+                    Ok(events) => out.push(&events),
+                    Err(why) => return Some(self.flush(out).await.unwrap_or(End::UpstreamDied(why))),
+                },
+            }
         }
         self.report_progress();
         self.flush(out).await

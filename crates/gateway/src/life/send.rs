@@ -6,14 +6,17 @@ use std::time::{Duration, Instant};
 use bytes::{Bytes, BytesMut};
 use domain::record::Attempt;
 use futures_util::StreamExt;
-use rand::Rng;
+use http::HeaderValue;
 
 use crate::catalog::Target;
+use crate::dialect::Dialect;
 use crate::dialect::asked::Changes;
 use crate::dialect::watch::Watch;
 use crate::error::ApiError;
+use crate::health::Sign;
 use crate::life::account::Books;
-use crate::life::{Call, Reply};
+use crate::life::{Call, Reply, translation};
+use crate::translate::{self, Translate};
 use crate::upstream::refusal::{self, Refusal};
 use crate::upstream::{self, Answer, BodyStream};
 use crate::wire::sse::{Piece, Splitter};
@@ -28,6 +31,8 @@ pub enum Served {
     Stream(Box<Stream>),
     /// All at once.
     Whole(Whole),
+    /// Bytes that are no text.
+    Binary(Box<Binary>),
 }
 
 /// A stream whose first event is here.
@@ -38,6 +43,8 @@ pub struct Stream {
     pub splitter: Splitter,
     /// Has seen none of the pieces yet.
     pub watcher: Box<dyn Watch>,
+    /// Translates the pieces, where the client speaks another dialect.
+    pub translator: Option<Box<dyn Translate>>,
     /// What came so far.
     pub pieces: Vec<Piece>,
     /// The body has ended already.
@@ -48,6 +55,22 @@ pub struct Stream {
 pub struct Whole {
     /// As it came.
     pub body: Bytes,
+    /// Its kind, without parameters.
+    pub media_type: String,
+    /// Its kind, as the upstream named it.
+    pub content_type: Option<HeaderValue>,
+}
+
+/// A binary answer whose first bytes are here.
+pub struct Binary {
+    /// Its first bytes.
+    pub first: Bytes,
+    /// What is still to come.
+    pub body: BodyStream,
+    /// Its kind, without parameters.
+    pub media_type: String,
+    /// Its kind, as the upstream named it.
+    pub content_type: Option<HeaderValue>,
 }
 
 /// Why nobody serves.
@@ -80,16 +103,18 @@ async fn attempts(call: &Call, books: &mut Books) -> Result<Served, ApiError> {
     let lowered_max = books.plan.lowered_max(books.freeze.amount(), books.freeze.tokens().unsigned_abs());
     books.lowered_max = lowered_max;
     let mut last = ApiError::upstream_error("No target serves this model.");
-    for target in in_order(&books.plan.targets) {
+    for target in in_order(call, &books.plan.targets) {
         let changes = Changes {
             upstream_model: &target.upstream_model,
             lowered_max,
             hidden_reasoning: books.plan.model.hidden_reasoning,
         };
-        let body = call.dialect.rewrite(&call.body, &call.asked, changes)?;
+        let body = translation::body_for(call, &books.plan, &target, changes)?;
         books.attempts.push(Attempt { target: target.id, status: None, ms: 0, error: Some("given up".to_owned()) });
         let began = Instant::now();
         let tried = attempt(call, books, &target, body, began).await;
+        let sign = tried.as_ref().err().map_or(Sign::Well, |refusal| refusal.sign);
+        call.app.health.note(&target, sign, tokio::time::Instant::now());
         if let Some(entry) = books.attempts.last_mut() {
             entry.ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
             entry.error = tried.as_ref().err().map(|refusal| refusal.reason.clone());
@@ -111,34 +136,18 @@ async fn attempts(call: &Call, books: &mut Books) -> Result<Served, ApiError> {
     Err(last)
 }
 
-/// By priority; among equals at random by weight.
-fn in_order(targets: &[Arc<Target>]) -> Vec<Arc<Target>> {
-    let mut rng = rand::rng();
-    let mut left: Vec<_> = targets.to_vec();
-    let mut ordered = Vec::with_capacity(left.len());
-    while let Some(priority) = left.iter().map(|target| target.priority).min() {
-        let sum: u32 =
-            left.iter().filter(|target| target.priority == priority).map(|target| target.weight.max(1)).sum();
-        let mut ticket = rng.random_range(0..sum.max(1));
-        let drawn = left.iter().position(|target| {
-            if target.priority != priority {
-                return false;
-            }
-            let weight = target.weight.max(1);
-            let hit = ticket < weight;
-            ticket = ticket.saturating_sub(weight);
-            hit
-        });
-        ordered.push(left.remove(drawn.unwrap_or_default()));
-    }
-    ordered
+/// The targets that are well before those that are not; of each by priority, of equal ones those first that need no
+/// translation; among equals at random by weight.
+#[must_use]
+pub fn in_order(call: &Call, targets: &[Arc<Target>]) -> Vec<Arc<Target>> {
+    call.app.health.in_order(targets, |target| translation::rank(call.dialect, target), tokio::time::Instant::now())
 }
 
 async fn attempt(
     call: &Call,
     books: &mut Books,
     target: &Target,
-    body: String,
+    body: Bytes,
     began: Instant,
 ) -> Result<Served, Refusal> {
     let key = target.upstream.key.as_deref();
@@ -159,12 +168,15 @@ async fn attempt(
             first_event(call, books, answer, target).await.map(Box::new).map(Served::Stream)
         }
         "text/html" => Err(refusal::of_garbage("HTML instead of an answer")),
+        kind if call.dialect == Dialect::Speech && kind != "application/json" => {
+            first_bytes(answer, target).await.map(Box::new).map(Served::Binary)
+        }
         _ => whole(answer, target, call.app.config.reply_bytes).await.map(Served::Whole),
     }
 }
 
 /// The beginning of an error's body.
-async fn beginning(mut answer: Answer) -> Bytes {
+pub async fn beginning(mut answer: Answer) -> Bytes {
     let mut said = BytesMut::new();
     let read = async {
         while let Some(Ok(chunk)) = answer.body.next().await {
@@ -178,13 +190,29 @@ async fn beginning(mut answer: Answer) -> Bytes {
     said.freeze()
 }
 
+/// Waits for the first bytes of a binary answer.
+async fn first_bytes(mut answer: Answer, target: &Target) -> Result<Binary, Refusal> {
+    loop {
+        match next(&mut answer.body, target.upstream.read_timeout).await? {
+            Some(first) if first.is_empty() => {}
+            Some(first) => {
+                let (media_type, content_type) = (answer.media_type(), answer.content_type());
+                return Ok(Binary { first, body: answer.body, media_type, content_type });
+            }
+            None => return Err(refusal::of_garbage("an answer without a byte")),
+        }
+    }
+}
+
 /// Waits for the first event that says something, so that an error in it can still become a status.
 async fn first_event(call: &Call, books: &Books, answer: Answer, target: &Target) -> Result<Stream, Refusal> {
-    let watcher = || call.dialect.watcher(&books.plan.model.tokenizer, &call.asked);
+    let watcher = || call.dialect_at(target).watcher(&books.plan.model.tokenizer, &call.asked);
+    let translator = translation::stream(call, &books.plan, target);
     let mut stream = Stream {
         body: answer.body,
-        splitter: Splitter::default(),
+        splitter: translator.as_ref().map_or_else(Splitter::default, |_| Splitter::new(translate::HELD_MAX)),
         watcher: watcher(),
+        translator,
         pieces: Vec::new(),
         ended: false,
     };
@@ -225,7 +253,7 @@ async fn whole(mut answer: Answer, target: &Target, limit: usize) -> Result<Whol
         }
         body.extend_from_slice(&chunk);
     }
-    Ok(Whole { body: body.freeze() })
+    Ok(Whole { body: body.freeze(), media_type: answer.media_type(), content_type: answer.content_type() })
 }
 
 async fn next(body: &mut BodyStream, within: Duration) -> Result<Option<Bytes>, Refusal> {

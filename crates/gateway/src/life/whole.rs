@@ -7,7 +7,7 @@ use http::{HeaderValue, StatusCode, header};
 use crate::dialect::reply::Reply as Answer;
 use crate::life::account::Books;
 use crate::life::send::Whole;
-use crate::life::{Reply, once};
+use crate::life::{Reply, once, translation};
 use crate::upstream::refusal;
 
 /// What whole answers are.
@@ -17,14 +17,18 @@ const JSON: &str = "application/json";
 pub async fn finish(mut books: Books, whole: Whole, client: Reply) {
     books.first_byte();
     let key = books.serving.as_ref().and_then(|target| target.upstream.key.clone());
-    let refusal = match books.call.dialect.reply(&whole.body, &books.plan.model.tokenizer) {
+    let dialect = books.dialect();
+    let refusal = match dialect.reply(&whole.media_type, &whole.body, &books.plan.model.tokenizer) {
         Answer::Answer { usage, counted, served_model } => {
-            let is_estimated = usage.is_none();
-            let usage = usage.unwrap_or_else(|| books.counted(counted));
+            let is_estimated = usage.is_none() && !books.plan.counts_exactly();
+            let usage = usage.unwrap_or_else(|| books.plan.counted(counted));
             books.served_model = served_model;
-            once::keep(&books.call, StatusCode::OK, JSON, &whole.body).await;
-            let mut response = Response::new(Body::from(whole.body));
-            response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(JSON));
+            let named = whole.content_type.filter(|_| !dialect.answers_in_json());
+            let content_type = named.unwrap_or(HeaderValue::from_static(JSON));
+            let body = translation::reply(&books, whole.body, &usage);
+            once::keep(&books.call, StatusCode::OK, content_type.to_str().unwrap_or(JSON), &body).await;
+            let mut response = Response::new(Body::from(body));
+            response.headers_mut().insert(header::CONTENT_TYPE, content_type);
             books.reply_headers(response.headers_mut());
             books.settle(Some(usage), is_estimated, "completed");
             let _ = client.send(response);

@@ -1,5 +1,6 @@
 //! The handlers, thin: read, hand over, answer.
 
+pub mod count_tokens;
 pub mod health;
 pub mod models;
 pub mod paid;

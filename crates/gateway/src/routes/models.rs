@@ -35,7 +35,7 @@ pub async fn one(
 }
 
 fn is_usable(model: &Model, caller: &Caller, now: jiff::Timestamp) -> bool {
-    caller.may_use(&model.name) && !model.targets.is_empty() && model.prices_at(now).is_some()
+    caller.may_use(&model.name) && model.is_offered(now)
 }
 
 fn shape(model: &Model) -> Value {

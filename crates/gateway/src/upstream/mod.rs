@@ -8,7 +8,7 @@ use std::pin::Pin;
 
 use bytes::Bytes;
 use futures_util::{Stream, TryStreamExt};
-use http::{HeaderMap, StatusCode, header};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 
 use crate::catalog::Target;
 use crate::dialect::Dialect;
@@ -20,12 +20,17 @@ const PASSED: [&str; 3] = [ANTHROPIC_VERSION, "anthropic-beta", "openai-beta"];
 
 /// The caller's headers that go to the upstream.
 #[must_use]
-pub fn passed(headers: &HeaderMap) -> HeaderMap {
+pub fn passed(dialect: Dialect, headers: &HeaderMap) -> HeaderMap {
     let named =
         PASSED.into_iter().flat_map(|name| headers.get_all(name).iter().map(move |value| (name, value.clone())));
     let mut passed = HeaderMap::new();
     for (name, value) in named {
         passed.append(name, value);
+    }
+    // A form's head holds its boundary.
+    let form = headers.get(header::CONTENT_TYPE).filter(|_| dialect == Dialect::Transcriptions);
+    if let Some(form) = form {
+        passed.insert(header::CONTENT_TYPE, form.clone());
     }
     passed
 }
@@ -57,6 +62,12 @@ impl Answer {
         value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
     }
 
+    /// The media type as it was named.
+    #[must_use]
+    pub fn content_type(&self) -> Option<HeaderValue> {
+        self.headers.get(header::CONTENT_TYPE).cloned()
+    }
+
     /// `Retry-After` in seconds.
     #[must_use]
     pub fn retry_after_s(&self) -> Option<u64> {
@@ -75,28 +86,45 @@ pub enum Failure {
     Broken(String),
 }
 
-/// Sends a JSON body to a target and waits for the head.
+/// Sends a body to a target and waits for the head.
 ///
 /// # Errors
 /// [`Failure`].
-pub async fn post(target: &Target, call: &Call, body: String) -> Result<Answer, Failure> {
-    let upstream = &target.upstream;
-    let accept = if call.asked.stream { "text/event-stream" } else { "application/json" };
+pub async fn post(target: &Target, call: &Call, body: Bytes) -> Result<Answer, Failure> {
+    post_to(target, call, call.dialect_at(target).route(), body).await
+}
+
+/// Sends a body to a route of a target and waits for the head.
+///
+/// # Errors
+/// [`Failure`].
+pub async fn post_to(target: &Target, call: &Call, route: &str, body: Bytes) -> Result<Answer, Failure> {
+    let (upstream, dialect) = (&target.upstream, call.dialect_at(target));
+    // They mean something to a provider of the caller's dialect only.
+    let passed = if dialect == call.dialect { call.passed.clone() } else { HeaderMap::new() };
+    let (has_version, has_type) = (passed.contains_key(ANTHROPIC_VERSION), passed.contains_key(header::CONTENT_TYPE));
+    let accept = match (call.asked.stream, dialect.answers_in_json()) {
+        (true, _) => "text/event-stream",
+        (false, true) => "application/json",
+        (false, false) => "*/*",
+    };
     let mut request = upstream
         .client
-        .post(upstream.url(call.dialect.route()))
-        .headers(call.passed.clone())
-        .header(header::CONTENT_TYPE, "application/json")
+        .post(upstream.url(route))
+        .headers(passed)
         .header(header::ACCEPT, accept)
         .header(header::ACCEPT_ENCODING, "identity")
         .header("x-request-id", call.context.id.to_string())
         .body(body);
+    if !has_type {
+        request = request.header(header::CONTENT_TYPE, "application/json");
+    }
     match &upstream.key {
         Some(key) if upstream.is_anthropic => request = request.header("x-api-key", key),
         Some(key) => request = request.bearer_auth(key),
         None => {}
     }
-    if call.dialect == Dialect::Messages && !call.passed.contains_key(ANTHROPIC_VERSION) {
+    if dialect == Dialect::Messages && !has_version {
         request = request.header(ANTHROPIC_VERSION, "2023-06-01");
     }
     let sent = tokio::time::timeout(upstream.read_timeout, request.send()).await.map_err(|_| Failure::Timeout)?;

@@ -5,6 +5,7 @@ use http::StatusCode;
 use serde_json::Value;
 
 use crate::error::ApiError;
+use crate::health::Sign;
 use crate::upstream::Failure;
 use crate::upstream::scrub::scrub;
 
@@ -17,6 +18,8 @@ pub struct Refusal {
     pub next: bool,
     /// For the record and the log, without secrets.
     pub reason: String,
+    /// What it says of the target.
+    pub sign: Sign,
 }
 
 /// No head came.
@@ -27,12 +30,21 @@ pub fn of_failure(failure: &Failure, key: Option<&str>) -> Refusal {
             error: ApiError::upstream_error("The provider can't be reached."),
             next: true,
             reason: scrub(why, key),
+            sign: Sign::Failed,
         },
         // The upstream may be at work on it: a second target would be paid for twice.
-        Failure::Timeout => Refusal { error: ApiError::upstream_timeout(), next: false, reason: "time-out".to_owned() },
-        Failure::Broken(why) => {
-            Refusal { error: ApiError::upstream_error("The provider broke off."), next: false, reason: scrub(why, key) }
-        }
+        Failure::Timeout => Refusal {
+            error: ApiError::upstream_timeout(),
+            next: false,
+            reason: "time-out".to_owned(),
+            sign: Sign::Failed,
+        },
+        Failure::Broken(why) => Refusal {
+            error: ApiError::upstream_error("The provider broke off."),
+            next: false,
+            reason: scrub(why, key),
+            sign: Sign::Failed,
+        },
     }
 }
 
@@ -41,6 +53,9 @@ pub fn of_failure(failure: &Failure, key: Option<&str>) -> Refusal {
 pub fn of_status(status: StatusCode, retry_after_s: Option<u64>, body: &Bytes, key: Option<&str>) -> Refusal {
     let said = Said::read(body, key);
     let reason = if said.message.is_empty() { format!("status {status}") } else { said.message.clone() };
+    if said.is_out_of_funds(status) {
+        return Refusal { error: ApiError::upstream_auth(), next: true, reason, sign: Sign::OutOfFunds };
+    }
     let (error, next) = match status.as_u16() {
         401..=403 => (ApiError::upstream_auth(), true),
         429 => (ApiError::upstream_rate_limited(retry_after_s), true),
@@ -50,7 +65,8 @@ pub fn of_status(status: StatusCode, retry_after_s: Option<u64>, body: &Bytes, k
         400 | 404 | 409 | 413 | 422 => (said.passed_on(status), false),
         _ => (ApiError::upstream_error("The provider answered something that is no answer."), false),
     };
-    Refusal { error, next, reason }
+    let sign = if next || status == StatusCode::REQUEST_TIMEOUT { Sign::Failed } else { Sign::Well };
+    Refusal { error, next, reason, sign }
 }
 
 /// A success that says it is none.
@@ -61,6 +77,7 @@ pub fn of_error_in_success(message: &str, key: Option<&str>) -> Refusal {
         error: ApiError::upstream_error(format!("The provider reported an error: {message}")),
         next: false,
         reason: message,
+        sign: Sign::None,
     }
 }
 
@@ -71,11 +88,19 @@ pub fn of_garbage(what: &str) -> Refusal {
         error: ApiError::upstream_error("The provider answered something that is no answer."),
         next: false,
         reason: what.to_owned(),
+        sign: Sign::Failed,
     }
 }
 
+/// What providers call an account that has to be paid for first, as a code or a type.
+const FUNDS: [&str; 5] =
+    ["insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "billing_error", "insufficient_balance"];
+/// Said with status 400.
+const FUNDS_MESSAGE: &str = "credit balance is too low";
+
 struct Said {
     message: String,
+    kind: Option<String>,
     code: Option<String>,
     param: Option<String>,
 }
@@ -89,7 +114,18 @@ impl Said {
         };
         let message =
             text("message").or_else(|| value.get("error").and_then(Value::as_str).map(|text| scrub(text, key)));
-        Self { message: message.unwrap_or_default(), code: text("code"), param: text("param") }
+        Self { message: message.unwrap_or_default(), kind: text("type"), code: text("code"), param: text("param") }
+    }
+
+    /// The account at the provider has no funds: never the client's fault, and for minutes at least.
+    fn is_out_of_funds(&self, status: StatusCode) -> bool {
+        let is_named = [&self.code, &self.kind].into_iter().flatten().any(|word| FUNDS.contains(&word.as_str()));
+        match status.as_u16() {
+            402 => true,
+            403 | 429 => is_named,
+            400 => self.message.contains(FUNDS_MESSAGE),
+            _ => false,
+        }
     }
 
     fn passed_on(&self, status: StatusCode) -> ApiError {
@@ -102,6 +138,29 @@ impl Said {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_account_without_funds_is_told_from_a_busy_one() {
+        let sign = |status: u16, body: &'static str| {
+            let status = StatusCode::from_u16(status).unwrap_or_default();
+            let refusal = of_status(status, Some(7), &Bytes::from_static(body.as_bytes()), None);
+            (refusal.sign, refusal.error.status.as_u16(), refusal.next)
+        };
+        let quota = r#"{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","code":"insufficient_quota"}}"#;
+        let low = r#"{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the API."}}"#;
+        for (status, body, expected) in [
+            (402, "", (Sign::OutOfFunds, 502, true)),
+            (429, quota, (Sign::OutOfFunds, 502, true)),
+            (400, low, (Sign::OutOfFunds, 502, true)),
+            (429, r#"{"error":{"code":"rate_limit_exceeded"}}"#, (Sign::Failed, 429, true)),
+            (500, quota, (Sign::Failed, 502, true)),
+            (401, "", (Sign::Failed, 502, true)),
+            (400, "", (Sign::Well, 400, false)),
+            (404, "", (Sign::Well, 404, false)),
+        ] {
+            assert_eq!(sign(status, body), expected, "{status} {body}");
+        }
+    }
 
     #[test]
     fn every_status_has_its_meaning() {

@@ -8,7 +8,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 /// A JSON object whose values are still the text the caller sent.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Object<'a> {
     fields: Vec<(Cow<'a, str>, Cow<'a, str>)>,
 }

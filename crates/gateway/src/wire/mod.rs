@@ -1,4 +1,5 @@
-//! The bytes: events, JSON edited in place, headers. Knows no quota and no HTTP client.
+//! The bytes: events, JSON and forms edited in place, headers. Knows no quota and no HTTP client.
 
 pub mod edit;
+pub mod form;
 pub mod sse;

@@ -1,5 +1,6 @@
 //! A whole system for one test: servers, one tenant with a project and a key, models, a gateway.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use clap::Parser;
@@ -21,6 +22,8 @@ pub const PROVIDER_KEY: &str = "sk-provider-secret-0001";
 pub struct House {
     pub redis: Redis,
     pub database: Database,
+    /// Where the gateways reach the database.
+    pub database_url: String,
     pub sim: Running,
     pub gateway: Option<Server>,
     pub url: String,
@@ -41,6 +44,7 @@ pub struct NewModel<'a> {
     pub freeze_output_tokens: i64,
     pub hidden_reasoning: bool,
     pub mode: &'a str,
+    pub upstream_model: &'a str,
 }
 
 impl Default for NewModel<'_> {
@@ -53,6 +57,7 @@ impl Default for NewModel<'_> {
             freeze_output_tokens: 1_000,
             hidden_reasoning: false,
             mode: "chat",
+            upstream_model: "sim-small",
         }
     }
 }
@@ -60,8 +65,18 @@ impl Default for NewModel<'_> {
 impl House {
     /// With a grant of `credits`, the model `sim-small` (1 and 2 credits per million), and `fixed` (0.10 a request).
     pub async fn with(credits: &str) -> Self {
-        let (redis, database) = tokio::join!(Redis::start(), Database::create());
-        let (redis, database) = (redis.unwrap(), database.unwrap());
+        Self::on(Database::create().await.unwrap(), None, credits).await
+    }
+
+    /// On a database of its own, reached at another address where one is given.
+    pub async fn on(database: Database, proxy: Option<SocketAddr>, credits: &str) -> Self {
+        let redis = Redis::start().await.unwrap();
+        let mut database_url = database.app_url();
+        if let Some(proxy) = proxy {
+            let (_, rest) = database_url.split_once('@').unwrap();
+            let address = rest.split_once('/').unwrap().0.to_owned();
+            database_url = database_url.replace(&address, &proxy.to_string());
+        }
         let sim = tollgate_sim_upstream::Config { api_key: Some(PROVIDER_KEY.to_owned()), ..Default::default() };
         let sim = Running::start(sim).await.unwrap();
         let secret = SecretKey::from_bytes(std::array::from_fn(|index| u8::try_from(index).unwrap()));
@@ -69,6 +84,7 @@ impl House {
         let mut house = Self {
             redis,
             database,
+            database_url,
             sim,
             gateway: None,
             url: String::new(),
@@ -140,24 +156,23 @@ impl House {
     /// Makes a model whose targets are tried in the order given.
     pub async fn make_model(&self, model: NewModel<'_>, upstreams: &[UpstreamId]) {
         let id = ModelId::generate().uuid();
-        let NewModel { name, prices, tokenizer, max_output_tokens, freeze_output_tokens, hidden_reasoning, mode } =
-            model;
+        let NewModel { name, prices, tokenizer, hidden_reasoning, mode, upstream_model, .. } = model;
+        let NewModel { max_output_tokens, freeze_output_tokens, .. } = model;
         let price = |kind: &str| prices[kind].as_str().map_or_else(|| "NULL".to_owned(), str::to_owned);
+        let kinds = "input, output, audio_input, audio_output, image, per_request";
         let mut sql = format!(
             "INSERT INTO models (id, name, mode, tokenizer, context_window, max_output_tokens, freeze_output_tokens, hidden_reasoning)
                 VALUES ('{id}', '{name}', '{mode}', '{tokenizer}', 128000, {max_output_tokens}, {freeze_output_tokens}, {hidden_reasoning});
-             INSERT INTO prices (id, model_id, valid_from, input, output, per_request)
-                VALUES ('{}', '{id}', now() - interval '1 hour', {}, {}, {});",
+             INSERT INTO prices (id, model_id, valid_from, {kinds})
+                VALUES ('{}', '{id}', now() - interval '1 hour', {});",
             Uuid::now_v7(),
-            price("input"),
-            price("output"),
-            price("per_request")
+            kinds.split(", ").map(price).collect::<Vec<_>>().join(", "),
         );
         for (priority, upstream) in upstreams.iter().enumerate() {
             let (target, upstream) = (TargetId::generate().uuid(), upstream.uuid());
             sql.push_str(&format!(
                 "INSERT INTO targets (id, model_id, upstream_id, upstream_model, dialects, priority)
-                    VALUES ('{target}', '{id}', '{upstream}', 'sim-small', ARRAY['openai', 'anthropic'], {priority});"
+                    VALUES ('{target}', '{id}', '{upstream}', '{upstream_model}', ARRAY['openai', 'anthropic'], {priority});"
             ));
         }
         self.sql(&sql).await;
@@ -167,7 +182,18 @@ impl House {
         if let Some(running) = self.gateway.take() {
             running.stop().await;
         }
-        let (database, redis, secret) = (self.database.app_url(), self.redis.url(), self.secret.to_base64());
+        let server = self.another_gateway(flags).await;
+        self.url = format!("http://{}", server.address);
+        self.gateway = Some(server);
+    }
+
+    pub async fn another_gateway(&self, flags: &[&str]) -> Server {
+        self.gateway_on(self.redis.url(), flags).await
+    }
+
+    /// One that reaches Redis at another address.
+    pub async fn gateway_on(&self, redis: String, flags: &[&str]) -> Server {
+        let (database, secret) = (self.database_url.clone(), self.secret.to_base64());
         let needed = [
             "gateway",
             "--listen",
@@ -186,9 +212,9 @@ impl House {
         let mut quota = quota::Config::new(format!("test-{}", Uuid::now_v7().simple()), redis);
         quota.beat_interval = Duration::from_millis(200);
         quota.recovery_wait = Duration::from_millis(1_000);
-        let server = Server::start_with(config, quota).await.unwrap();
-        self.url = format!("http://{}", server.address);
-        self.gateway = Some(server);
+        quota.probe_interval = Duration::from_millis(300);
+        quota.record_timeout = Duration::from_secs(2);
+        Server::start_with(config, quota).await.unwrap()
     }
 
     pub async fn sql(&self, sql: &str) {
@@ -197,9 +223,46 @@ impl House {
 
     /// A chat request of one message.
     pub fn chat(&self, model: &str, message: &str, more: Value) -> reqwest::RequestBuilder {
+        self.chat_at(&self.url, model, message, more)
+    }
+
+    /// The same at any gateway.
+    pub fn chat_at(&self, url: &str, model: &str, message: &str, more: Value) -> reqwest::RequestBuilder {
         let mut body = json!({"model": model, "messages": [{"role": "user", "content": message}]});
         body.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap_or_default());
-        self.http.post(format!("{}/v1/chat/completions", self.url)).bearer_auth(&self.key).json(&body)
+        self.http.post(format!("{url}/v1/chat/completions")).bearer_auth(&self.key).json(&body)
+    }
+
+    /// A form with a file.
+    pub fn form(&self, path: &str, fields: &[(&str, &str)], file: &[u8]) -> reqwest::RequestBuilder {
+        let mut body = Vec::new();
+        for (name, value) in fields {
+            body.extend(
+                format!("--edge\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n").bytes(),
+            );
+        }
+        let head = "Content-Disposition: form-data; name=\"file\"; filename=\"a.wav\"\r\nContent-Type: audio/wav";
+        body.extend(format!("--edge\r\n{head}\r\n\r\n").bytes());
+        body.extend(file);
+        body.extend(b"\r\n--edge--\r\n");
+        let url = format!("{}/v1{path}", self.url);
+        let form = "multipart/form-data; boundary=edge";
+        self.http.post(url).bearer_auth(&self.key).header("content-type", form).body(body)
+    }
+
+    /// The models that are no chat: `emb`, `draw`, `speak`, `hear`, `rank`.
+    pub async fn make_other_models(&self) {
+        let upstream = self.make_upstream("others", &self.sim.url()).await;
+        for (name, mode, prices) in [
+            ("emb", "embedding", json!({"input": "1"})),
+            ("draw", "image", json!({"input": "1", "output": "2"})),
+            ("speak", "speech", json!({"input": "1", "audio_output": "2"})),
+            ("hear", "transcription", json!({"input": "1", "audio_input": "3", "output": "2"})),
+            ("rank", "rerank", json!({"input": "1"})),
+        ] {
+            self.make_model(NewModel { name, mode, prices, ..NewModel::default() }, &[upstream]).await;
+        }
+        tokio::time::sleep(Duration::from_millis(400)).await;
     }
 
     /// A request on any route.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use testkit::redis::Reply;
 use tollgate_gateway::router::METERED;
 
-use crate::house::{House, NewModel, request_id};
+use crate::house::{House, request_id};
 
 impl House {
     fn scope(&self, level: Level) -> Scope {
@@ -69,16 +69,16 @@ fn body(path: &str) -> Value {
         "/v1/responses" => json!({"model": "sim-small", "input": text}),
         "/v1/messages" => json!({"model": "sim-small", "max_tokens": 50, "messages": messages}),
         "/v1/embeddings" => json!({"model": "emb", "input": "Hello"}),
+        "/v1/images/generations" => json!({"model": "draw", "prompt": text}),
+        "/v1/audio/speech" => json!({"model": "speak", "input": text, "voice": "alloy"}),
+        "/v1/rerank" => json!({"model": "rank", "query": "Hello", "documents": ["a", "b"]}),
         other => unreachable!("the route {other} is new: give it a body that it takes"),
     }
 }
 
 async fn house(credits: &str) -> House {
     let house = House::with(credits).await;
-    let upstream = house.make_upstream("second", &house.sim.url()).await;
-    let prices = json!({"input": "1"});
-    house.make_model(NewModel { name: "emb", mode: "embedding", prices, ..NewModel::default() }, &[upstream]).await;
-    tokio::time::sleep(Duration::from_millis(400)).await;
+    house.make_other_models().await;
     house
 }
 
@@ -106,7 +106,12 @@ async fn every_metered_route_refuses_at_every_limit_of_every_level() {
             }
             let served = house.sim.book().ledger(0, 10_000).len();
             for (path, _) in METERED {
-                let response = house.post(path.trim_start_matches("/v1"), &body(path)).send().await.unwrap();
+                let route = path.trim_start_matches("/v1");
+                let call = match path {
+                    "/v1/audio/transcriptions" => house.form(route, &[("model", "hear")], &[0; 400]),
+                    _ => house.post(route, &body(path)),
+                };
+                let response = call.send().await.unwrap();
                 let context = format!("{path} {level} {packed}");
                 assert_eq!(response.status(), 429, "{context}");
                 let retry_after = header(&response, "retry-after").map(|seconds| seconds.parse::<u64>().unwrap());

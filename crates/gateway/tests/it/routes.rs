@@ -1,17 +1,12 @@
 //! Every paid route: charged exactly, streamed and not, refused in its own dialect.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 
-use crate::house::{House, NewModel, cost, request_id};
+use crate::house::{House, cost, request_id};
 
 async fn house(credits: &str) -> House {
     let house = House::with(credits).await;
-    let upstream = house.make_upstream("second", &house.sim.url()).await;
-    let prices = json!({"input": "1"});
-    house.make_model(NewModel { name: "emb", mode: "embedding", prices, ..NewModel::default() }, &[upstream]).await;
-    tokio::time::sleep(Duration::from_millis(400)).await;
+    house.make_other_models().await;
     house
 }
 

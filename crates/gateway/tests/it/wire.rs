@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::house::{House, events, request_id};
+use tollgate_sim_upstream::Ending;
+
+use crate::house::{House, cost, events, request_id};
 
 #[tokio::test]
 async fn slow_heads_are_ended_beside_a_request_that_works() {
@@ -99,4 +101,26 @@ async fn a_stop_ends_streams_cleanly_and_leaves_nothing_frozen() {
     house.start_gateway(&[]).await;
     let numbers = house.numbers().await;
     assert_eq!((numbers.frozen, numbers.used), (0, record["charged"].as_i64().unwrap()));
+}
+
+#[tokio::test]
+async fn a_reader_that_stops_is_given_up_and_pays_what_was_relayed() {
+    let mut house = House::with("1.00").await;
+    house.start_gateway(&["--client-stall-s", "1"]).await;
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(4096).unwrap();
+    let address = house.url.strip_prefix("http://").unwrap().parse().unwrap();
+    let mut socket = socket.connect(address).await.unwrap();
+    let message = "[[sim out=10 fault=huge:60000000]]";
+    let body = json!({"model": "sim-small", "stream": true, "messages": [{"role": "user", "content": message}]});
+    let (key, body) = (&house.key, body.to_string());
+    let head = format!(
+        "POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {key}\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    socket.write_all((head + &body).as_bytes()).await.unwrap();
+    let line = house.served(1).await.remove(0);
+    assert_eq!(line.ending, Ending::ClosedByClient, "the provider is not kept waiting for a client that reads nothing");
+    let used = house.settled().await.used;
+    assert!(used > 0 && used <= cost(line.prompt_tokens.into(), line.output_tokens_sent.into()), "{used}");
 }

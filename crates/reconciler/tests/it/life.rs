@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use domain::record::Outcome;
+use domain::settings::{OutageMode, OutageStep};
 use domain::{Level, RequestId};
 use quota::{Admission, Ask, Config, Extension, Freeze, Quota};
 
@@ -28,6 +29,7 @@ pub fn ask(tenant: &Tenant, want: i64, need: i64) -> Ask {
         tokens_want: 0,
         tokens_need: 0,
         model: "m".to_owned(),
+        outage: vec![OutageStep { mode: OutageMode::Allowance, for_s: None }].into(),
     }
 }
 

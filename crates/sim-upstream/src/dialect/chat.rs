@@ -17,7 +17,7 @@ pub(crate) fn read(body: &Value) -> Result<Ask, Refusal> {
     ask.text = ask::last_user_text(messages);
     ask.prompt = ask::messages_tokens(messages, vocabulary) + ask::tools_tokens(body, vocabulary);
     ask.max_out = ask::number(body, "max_completion_tokens")?.or(ask::number(body, "max_tokens")?);
-    ask.tool = body.pointer("/tools/0/function/name").and_then(Value::as_str).map(str::to_owned);
+    ask.tools = ask::tool_names(body, "/function/name");
     Ok(ask)
 }
 
@@ -34,13 +34,16 @@ fn id(answer: &Answer<'_>) -> String {
 }
 
 pub(crate) fn whole(answer: &Answer<'_>) -> Value {
-    let message = match (&answer.arguments, &answer.ask.tool) {
-        (Some(arguments), Some(tool)) => json!({
-            "role": "assistant", "content": null, "refusal": null,
-            "tool_calls": [{"id": format!("call_sim{}", answer.id), "type": "function",
-                "function": {"name": tool, "arguments": arguments}}],
-        }),
-        _ => json!({"role": "assistant", "content": answer.text(), "refusal": null, "annotations": []}),
+    let message = match &answer.arguments {
+        Some(arguments) => {
+            let call = |(index, tool): (usize, &String)| {
+                json!({"id": format!("call_sim{}", answer.call_id(index)), "type": "function",
+                    "function": {"name": tool, "arguments": arguments}})
+            };
+            let calls: Vec<_> = answer.calls.iter().enumerate().map(call).collect();
+            json!({"role": "assistant", "content": null, "refusal": null, "tool_calls": calls})
+        }
+        None => json!({"role": "assistant", "content": answer.text(), "refusal": null, "annotations": []}),
     };
     let count = if answer.script.faults.no_choices { 0 } else { answer.ask.n };
     let choices: Vec<_> = (0..count)
@@ -96,12 +99,19 @@ fn so_far(answer: &Answer<'_>, output: u32) -> Option<Value> {
 }
 
 fn opening(answer: &Answer<'_>) -> String {
-    match (&answer.arguments, &answer.ask.tool) {
-        (Some(_), Some(tool)) => json!({"role": "assistant", "content": null, "tool_calls": [{"index": 0,
-            "id": format!("call_sim{}", answer.id), "type": "function", "function": {"name": tool, "arguments": ""}}]})
-        .to_string(),
-        _ => r#"{"role":"assistant","content":"","refusal":null}"#.to_owned(),
+    if answer.calls.is_empty() {
+        return r#"{"role":"assistant","content":"","refusal":null}"#.to_owned();
     }
+    let mut delta = call(answer, 0);
+    delta["role"] = "assistant".into();
+    delta["content"] = Value::Null;
+    delta.to_string()
+}
+
+/// The delta with which a call begins.
+fn call(answer: &Answer<'_>, index: usize) -> Value {
+    json!({"tool_calls": [{"index": index, "id": format!("call_sim{}", answer.call_id(index)), "type": "function",
+        "function": {"name": answer.calls[index], "arguments": ""}}]})
 }
 
 pub(crate) fn stream(answer: &Answer<'_>) -> Result<Reel, Refusal> {
@@ -114,11 +124,19 @@ pub(crate) fn stream(answer: &Answer<'_>) -> Result<Reel, Refusal> {
         stage.follow(None, &chunks.choice(index, &opening, None, None), 0)?;
     }
     let mut output = 0;
-    'pieces: for piece in &pieces {
+    let of_a_call = answer.pieces_of_a_call(pieces.len());
+    'pieces: for (number, piece) in pieces.iter().enumerate() {
         let text = Value::from(piece.text.as_str());
+        let at = number / of_a_call;
+        if answer.arguments.is_some() && number > 0 && number % of_a_call == 0 {
+            let begun = call(answer, at).to_string();
+            for index in 0..choices {
+                stage.follow(None, &chunks.choice(index, &begun, None, None), 0)?;
+            }
+        }
         let delta = match &answer.arguments {
             None => format!(r#"{{"content":{text}}}"#),
-            Some(_) => format!(r#"{{"tool_calls":[{{"index":0,"function":{{"arguments":{text}}}}}]}}"#),
+            Some(_) => format!(r#"{{"tool_calls":[{{"index":{at},"function":{{"arguments":{text}}}}}]}}"#),
         };
         for index in 0..choices {
             output += piece.tokens;

@@ -24,7 +24,7 @@ pub(crate) fn read(body: &Value, needs_maximum: bool) -> Result<Ask, Refusal> {
     if needs_maximum && ask.max_out.is_none() {
         return Err(Refusal::bad("max_tokens: Field required"));
     }
-    ask.tool = body.pointer("/tools/0/name").and_then(Value::as_str).map(str::to_owned);
+    ask.tools = ask::tool_names(body, "/name");
     Ok(ask)
 }
 
@@ -48,12 +48,13 @@ fn stop_reason(finish: Finish) -> &'static str {
     }
 }
 
-fn block(answer: &Answer<'_>, text: &str, input: Value) -> Value {
-    match (&answer.arguments, &answer.ask.tool) {
-        (Some(_), Some(tool)) => {
-            json!({"type": "tool_use", "id": format!("toolu_sim{}", answer.id), "name": tool, "input": input})
+/// A block: the text, or one of the calls.
+fn block(answer: &Answer<'_>, index: usize, text: &str, input: &Value) -> Value {
+    match answer.calls.get(index) {
+        Some(tool) => {
+            json!({"type": "tool_use", "id": format!("toolu_sim{}", answer.call_id(index)), "name": tool, "input": input})
         }
-        _ => json!({"type": "text", "text": text}),
+        None => json!({"type": "text", "text": text}),
     }
 }
 
@@ -73,7 +74,8 @@ pub(crate) fn whole(answer: &Answer<'_>) -> Value {
         json!([])
     } else {
         let input = answer.arguments.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or(json!({}));
-        json!([block(answer, &answer.text(), input)])
+        let blocks = 0..answer.calls.len().max(1);
+        blocks.map(|index| block(answer, index, &answer.text(), &input)).collect()
     };
     message(answer, &content, Some(stop_reason(answer.finish)), answer.report.value(usage))
 }
@@ -89,21 +91,35 @@ pub(crate) fn stream(answer: &Answer<'_>) -> Result<Reel, Refusal> {
     let first = answer.report.value(|counts| usage(&Counts { output: counts.output.min(1), ..*counts }));
     let start = message(answer, &json!([]), None, first);
     stage.follow(Some("message_start"), &json!({"type": "message_start", "message": start}).to_string(), 0)?;
-    let block = block(answer, "", json!({}));
-    let open = json!({"type": "content_block_start", "index": 0, "content_block": block}).to_string();
-    stage.follow(Some("content_block_start"), &open, 0)?;
+    let open = |stage: &mut Stage, index: usize| {
+        let block = block(answer, index, "", &json!({}));
+        let open = json!({"type": "content_block_start", "index": index, "content_block": block}).to_string();
+        stage.follow(Some("content_block_start"), &open, 0)
+    };
+    let close = |stage: &mut Stage, index: usize| {
+        let close = json!({"type": "content_block_stop", "index": index}).to_string();
+        stage.follow(Some("content_block_stop"), &close, 0)
+    };
+    open(&mut stage, 0)?;
     stage.follow(Some("ping"), r#"{"type":"ping"}"#, 0)?;
-    for piece in &pieces {
+    let of_a_call = answer.pieces_of_a_call(pieces.len());
+    let mut at = 0;
+    for (number, piece) in pieces.iter().enumerate() {
+        if answer.arguments.is_some() && number / of_a_call > at {
+            close(&mut stage, at)?;
+            at += 1;
+            open(&mut stage, at)?;
+        }
         let delta = match answer.arguments {
             None => json!({"type": "text_delta", "text": piece.text}),
             Some(_) => json!({"type": "input_json_delta", "partial_json": piece.text}),
         };
-        let event = json!({"type": "content_block_delta", "index": 0, "delta": delta}).to_string();
+        let event = json!({"type": "content_block_delta", "index": at, "delta": delta}).to_string();
         if !stage.content(Some("content_block_delta"), &event, piece.tokens)? {
             break;
         }
     }
-    stage.follow(Some("content_block_stop"), r#"{"type":"content_block_stop","index":0}"#, 0)?;
+    close(&mut stage, at)?;
     let mut end = json!({
         "type": "message_delta", "delta": {"stop_reason": stop_reason(answer.finish), "stop_sequence": null},
     });

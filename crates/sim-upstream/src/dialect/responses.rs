@@ -27,7 +27,8 @@ pub(crate) fn read(body: &Value) -> Result<Ask, Refusal> {
     ask.prompt += instructions + ask::tools_tokens(body, vocabulary);
     ask.max_out = ask::number(body, "max_output_tokens")?;
     ask.n = 1;
-    ask.tool = body.pointer("/tools/0/name").and_then(Value::as_str).map(str::to_owned);
+    ask.tools = ask::tool_names(body, "/name");
+    ask.tools.truncate(1);
     Ok(ask)
 }
 
@@ -53,7 +54,7 @@ fn item(answer: &Answer<'_>, text: Option<&str>) -> Value {
         (_, Finish::Length) => "incomplete",
         _ => "completed",
     };
-    match (&answer.arguments, &answer.ask.tool) {
+    match (&answer.arguments, answer.calls.first()) {
         (Some(_), Some(tool)) => json!({
             "type": "function_call", "id": item_id(answer), "call_id": format!("call_sim{}", answer.id), "name": tool,
             "arguments": text.unwrap_or_default(), "status": status,

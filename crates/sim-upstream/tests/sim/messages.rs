@@ -78,6 +78,29 @@ async fn a_tool_is_used() {
 }
 
 #[tokio::test]
+async fn several_tools_are_used_one_block_after_the_other() {
+    let world = World::new().await;
+    let mut body = message("[[sim tools=2 out=5 chunks=2]]");
+    body["tools"] =
+        json!([{"name": "look_up", "input_schema": {}}, {"name": "add", "input_schema": {}}, {"name": "no"}]);
+    let plain = world.json(PATH, body.clone()).await;
+    let names: Vec<_> = plain["content"].as_array().unwrap().iter().map(|block| block["name"].clone()).collect();
+    assert_eq!(names, ["look_up", "add"]);
+    assert_ne!(plain["content"][0]["id"], plain["content"][1]["id"]);
+    body["stream"] = true.into();
+    let events = world.events(PATH, body).await;
+    let seen: Vec<_> = events
+        .iter()
+        .map(|event| event.json())
+        .filter(|event| event["index"].is_u64())
+        .map(|event| (event["index"].as_u64().unwrap(), event["type"].as_str().unwrap().replace("content_block_", "")))
+        .collect();
+    let of = |index| ["start", "delta", "delta", "stop"].map(|kind| (index, kind.to_owned()));
+    assert_eq!(seen, [of(0), of(1)].concat());
+    assert_eq!(events.iter().rev().nth(1).unwrap().json()["usage"]["output_tokens"], plain["usage"]["output_tokens"]);
+}
+
+#[tokio::test]
 async fn tokens_are_counted() {
     let world = World::new().await;
     let body = json!({"model": "sim-small", "messages": [{"role": "user", "content": "hello there"}]});

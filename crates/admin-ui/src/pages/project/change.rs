@@ -32,8 +32,11 @@ pub fn ChangeProjectDialog(
     let (id, version) = (project.id.to_string(), project.version);
     let submit = Callback::new(move |()| {
         let id = id.clone();
-        let body =
-            ChangeProject { name: Some(name.get_untracked().trim().to_owned()), limits: Some(Some(limits.value())) };
+        let body = ChangeProject {
+            name: Some(name.get_untracked().trim().to_owned()),
+            soft_budget: None, // stays as it is
+            limits: Some(Some(limits.value())),
+        };
         form.send(async move { projects::change(&id, version, &body).await }, move |changed| {
             tell(toasts, t, t.project_changed(), changed.in_force);
             on_close.run(());

@@ -42,6 +42,7 @@ pub fn CreateProjectDialog(
         let body = CreateProject {
             name: name.get_untracked().trim().to_owned(),
             budget: typed_budget(amount, period),
+            soft_budget: None,
             limits: None,
         };
         let key = form.key_for(&body);

@@ -1,5 +1,6 @@
 //! OpenAI Chat Completions.
 
+pub mod ending;
 pub mod prompt;
 pub mod reply;
 pub mod request;

@@ -27,6 +27,8 @@ pub fn count(object: &Object<'_>, counter: &mut Counter<'_>) -> Result<(), BadFi
                     let message = format!("`{param}` must be a string or an array of parts");
                     BadField::new(param, message)
                 })?,
+                // Speech of an earlier answer, by its id.
+                "audio" => counter.reference(),
                 // Tool calls, names, reasoning handed back, and whatever else there may be: its text.
                 _ => counter.text(value),
             }
@@ -130,6 +132,8 @@ mod tests {
         assert!(named > plain);
         let null = tokens(r#"{"messages":[{"role":"assistant","content":null,"tool_calls":null}]}"#).unwrap();
         assert_eq!(null, ANSWER_START + PER_MESSAGE);
+        let spoken = tokens(r#"{"messages":[{"role":"assistant","audio":{"id":"audio_1"}}]}"#).unwrap();
+        assert_eq!(spoken, ANSWER_START + PER_MESSAGE + 128_000);
     }
 
     #[test]

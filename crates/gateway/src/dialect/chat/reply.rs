@@ -32,7 +32,7 @@ mod tests {
     use domain::usage::Usage;
 
     fn read_text(body: &str) -> Reply {
-        Dialect::Chat.reply(body.as_bytes(), &Arc::new(Tokenizer::named("o200k_base")))
+        Dialect::Chat.reply("application/json", body.as_bytes(), &Arc::new(Tokenizer::named("o200k_base")))
     }
 
     #[test]

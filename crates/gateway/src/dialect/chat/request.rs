@@ -78,6 +78,12 @@ fn stream_options(text: &str) -> Result<Object<'_>, BadField> {
     Object::parse(text.as_bytes()).map_err(|_| BadField::new("stream_options", "`stream_options` must be an object"))
 }
 
+/// May the answer be spoken?
+#[must_use]
+pub fn is_spoken(object: &Object<'_>) -> bool {
+    object.get("modalities").is_some_and(|modalities| modalities.contains("\"audio\""))
+}
+
 /// Choices asked for.
 ///
 /// # Errors
@@ -102,6 +108,7 @@ mod tests {
         let asked = read_text(text).unwrap();
         crate::dialect::Dialect::Chat
             .rewrite(text.as_bytes(), &asked, Changes { upstream_model: "up", lowered_max, hidden_reasoning })
+            .map(|body| String::from_utf8(body.to_vec()).unwrap())
             .unwrap()
     }
 

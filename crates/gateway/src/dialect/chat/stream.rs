@@ -1,15 +1,14 @@
 //! Watching a streamed chat answer or text completion.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use domain::usage::{self, Usage};
 use serde::Deserialize;
-use serde_json::json;
 use serde_json::value::RawValue;
 
+use crate::dialect::chat::ending::{self, Head};
 use crate::dialect::watch::{Ending, PER_TOOL_CALL, Verdict, Watch, Words, message_of, usage_in_tail};
 use crate::tokens::Tokenizer;
 use crate::wire::sse::Piece;
@@ -33,13 +32,6 @@ pub struct Watcher {
     done: bool,
     /// The usage chunk that ends a stream came.
     has_final_usage: bool,
-}
-
-#[derive(Debug, Clone)]
-struct Head {
-    id: String,
-    created: i64,
-    model: String,
 }
 
 impl Watcher {
@@ -191,34 +183,8 @@ impl Watch for Watcher {
         });
         let open: Vec<u64> = self.choices.iter().filter(|(_, finished)| !finished).map(|(index, _)| *index).collect();
         let open = if open.is_empty() { vec![0] } else { open };
-        let choice = |index: u64| {
-            if self.is_text {
-                json!({"index": index, "text": "", "logprobs": null, "finish_reason": "length"})
-            } else {
-                json!({"index": index, "delta": {}, "finish_reason": "length"})
-            }
-        };
-        let object = if self.is_text { "text_completion" } else { "chat.completion.chunk" };
-        let mut chunk = json!({
-            "id": head.id, "object": object, "created": head.created, "model": head.model,
-            "choices": open.into_iter().map(choice).collect::<Vec<_>>(), "x_tollgate": {"stopped": ending.stopped.as_str()},
-        });
-        let usage = json!({
-            "prompt_tokens": ending.usage.prompt_tokens(), "completion_tokens": ending.usage.completion_tokens(),
-            "total_tokens": ending.usage.total_tokens(),
-        });
-        let mut text = String::new();
-        if self.hide_usage {
-            chunk["usage"] = usage;
-            let _ = write!(text, "data: {chunk}\n\n");
-        } else {
-            let _ = write!(text, "data: {chunk}\n\n");
-            chunk["choices"] = json!([]);
-            chunk["usage"] = usage;
-            let _ = write!(text, "data: {chunk}\n\n");
-        }
-        text.push_str("data: [DONE]\n\n");
-        Bytes::from(text)
+        let write = if self.is_text { ending::text } else { ending::chat };
+        write(&head, &open, self.hide_usage, ending)
     }
 }
 
@@ -292,6 +258,8 @@ struct Function<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
+
     use crate::dialect::watch::Stopped;
     use crate::wire::sse::Splitter;
 

@@ -1,4 +1,5 @@
 //! Anthropic Messages.
 
+pub mod ending;
 pub mod request;
 pub mod stream;

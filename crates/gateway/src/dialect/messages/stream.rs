@@ -1,15 +1,15 @@
 //! Watching a streamed Messages answer.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use domain::usage::{AnthropicStream, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
+use crate::dialect::messages::ending;
 use crate::dialect::watch::{Ending, PER_TOOL_CALL, Verdict, Watch, Words, message_of};
 use crate::tokens::Tokenizer;
 use crate::wire::sse::Piece;
@@ -161,31 +161,8 @@ impl Watch for Watcher {
         self.served_model.as_deref()
     }
 
-    /// The open block is closed, then `message_delta` with `stop_reason` `max_tokens`, then `message_stop`.
     fn ending(&self, ending: Ending<'_>) -> Bytes {
-        let mut text = String::new();
-        let mut event = |name: &str, data: Value| {
-            let _ = write!(text, "event: {name}\ndata: {data}\n\n");
-        };
-        let output = ending.usage.completion_tokens();
-        if !self.started {
-            let usage = json!({"input_tokens": ending.usage.prompt_tokens(), "output_tokens": 0});
-            let message = json!({
-                "id": format!("msg_{}", ending.id), "type": "message", "role": "assistant", "model": ending.model,
-                "content": [], "stop_reason": null, "stop_sequence": null, "usage": usage,
-            });
-            event("message_start", json!({"type": "message_start", "message": message}));
-        }
-        if let Some(index) = self.open_block {
-            event("content_block_stop", json!({"type": "content_block_stop", "index": index}));
-        }
-        let delta = json!({
-            "type": "message_delta", "delta": {"stop_reason": "max_tokens", "stop_sequence": null},
-            "usage": {"output_tokens": output}, "x_tollgate": {"stopped": ending.stopped.as_str()},
-        });
-        event("message_delta", delta);
-        event("message_stop", json!({"type": "message_stop"}));
-        Bytes::from(text)
+        ending::message(self.started, self.open_block, ending)
     }
 }
 
@@ -203,6 +180,8 @@ pub fn count(answer: &Map<String, Value>, tokenizer: &Tokenizer) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
+
     use crate::dialect::watch::Stopped;
 
     fn watch(events: &[Value]) -> Watcher {
