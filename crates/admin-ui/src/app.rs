@@ -1,8 +1,6 @@
 //! The console: what every page shares, and all pages.
 
 use leptos::prelude::*;
-use leptos_router::components::{FlatRoutes, Redirect, Route, Router};
-use leptos_router::path;
 
 use crate::components::icon::Sprite;
 use crate::components::live::live;
@@ -25,6 +23,7 @@ use crate::pages::upstreams::UpstreamsPage;
 use crate::pages::webhook::WebhookPage;
 use crate::pages::webhooks::WebhooksPage;
 use crate::place::{self, Place};
+use crate::router::Router;
 use crate::session::{Session, Status};
 use crate::theme::ThemeChoice;
 
@@ -37,12 +36,13 @@ pub fn App() -> impl IntoView {
     provide_context(toasts);
     provide_context(ThemeChoice::new());
     provide_context(Session::start());
+    provide_context(Router::start());
     // A change of language builds everything below anew; what a page needs to come back the same is in the address.
     let localised = move || {
         provide_context(choice.get());
         view! { <Entrance/><ToastCorner toasts=toasts/> }
     };
-    view! { <Sprite/><Router>{localised}</Router> }
+    view! { <Sprite/>{localised} }
 }
 
 /// What the session lets one see at this address.
@@ -72,17 +72,17 @@ fn Entrance() -> impl IntoView {
     })
 }
 
-/// All pages. The router knows one route: it keeps the browser's history, the page is chosen here.
+/// The page at the present address.
 #[component]
 fn Pages() -> impl IntoView {
-    view! { <FlatRoutes fallback=Missing><Route path=path!("/*any") view=Chosen/></FlatRoutes> }
-}
-
-#[component]
-fn Chosen() -> impl IntoView {
+    let router = expect_context::<Router>();
     let here = place::here();
     live(move || match here.get() {
-        Place::Home => view! { <Redirect path="/tenants"/> }.into_any(),
+        Place::Home => {
+            // After this drawing, not within it.
+            Effect::new(move |_| router.replace("/tenants"));
+            ().into_any()
+        }
         Place::Tenants => view! { <TenantsPage/> }.into_any(),
         Place::Tenant => view! { <TenantPage/> }.into_any(),
         Place::Project => view! { <ProjectPage/> }.into_any(),

@@ -1,7 +1,7 @@
 //! The few things asked of the browser itself, each with what to do where it refuses.
 
 use js_sys::{Array, Function, Promise, Reflect};
-use leptos::prelude::{document, window};
+use leptos::prelude::{document, window, window_event_listener_untyped};
 use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast as _, JsValue};
 use wasm_bindgen_futures::{JsFuture, future_to_promise};
@@ -171,4 +171,71 @@ pub fn instant(text: &str) -> Option<api_types::Timestamp> {
 pub fn now_ms() -> i64 {
     let now = js_sys::Date::new_0().to_iso_string().as_string().and_then(|text| instant(&text));
     now.map_or(0, |at| at.instant().unix_timestamp().saturating_mul(1000))
+}
+
+/// The present address: path, and query without its question mark.
+#[must_use]
+pub fn address() -> (String, String) {
+    let location = window().location();
+    let query = location.search().unwrap_or_default();
+    let query = query.strip_prefix('?').unwrap_or(&query).to_owned();
+    (location.pathname().unwrap_or_else(|_| "/".to_owned()), query)
+}
+
+/// Puts another address into the browser's history, or in place of the present one.
+pub fn push_address(address: &str, replace: bool) {
+    let Ok(history) = window().history() else { return };
+    // Refused only for another origin, and an address of ours has none.
+    let _ = if replace {
+        history.replace_state_with_url(&JsValue::NULL, "", Some(address))
+    } else {
+        history.push_state_with_url(&JsValue::NULL, "", Some(address))
+    };
+}
+
+/// Calls `look` when the person goes back or forward.
+pub fn on_address(look: impl Fn() + 'static) {
+    let _ = window_event_listener_untyped("popstate", move |_| look());
+}
+
+/// Calls `go` with the address of a link of ours that is followed in this window.
+pub fn on_link(go: impl Fn(String) + 'static) {
+    let _ = window_event_listener_untyped("click", move |event| {
+        if let Some(address) = followed(&event) {
+            event.prevent_default();
+            go(address);
+        }
+    });
+}
+
+/// The address of the link that a plain click follows; `None` where it is the browser's to follow: another window, another
+/// site, or a place on the same page.
+fn followed(event: &web_sys::Event) -> Option<String> {
+    let click = event.dyn_ref::<web_sys::MouseEvent>()?;
+    let held = click.ctrl_key() || click.meta_key() || click.shift_key() || click.alt_key();
+    if event.default_prevented() || click.button() != 0 || held {
+        return None;
+    }
+    let target = event.target()?.dyn_into::<web_sys::Element>().ok()?;
+    let link = target.closest("a[href]").ok()??.dyn_into::<web_sys::HtmlAnchorElement>().ok()?;
+    let ours =
+        link.target().is_empty() && link.hash().is_empty() && link.origin() == window().location().origin().ok()?;
+    ours.then(|| format!("{}{}", link.pathname(), link.search()))
+}
+
+/// Scrolls to the top of the page.
+pub fn to_top() {
+    window().scroll_to_with_x_and_y(0.0, 0.0);
+}
+
+/// A text as it stands in an address.
+#[must_use]
+pub fn encoded(text: &str) -> String {
+    js_sys::encode_uri_component(text).into()
+}
+
+/// A text out of an address; as it stands there where it makes no sense.
+#[must_use]
+pub fn decoded(text: &str) -> String {
+    js_sys::decode_uri_component(text).map_or_else(|_| text.to_owned(), Into::into)
 }

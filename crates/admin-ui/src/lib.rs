@@ -22,6 +22,7 @@ pub mod i18n;
 pub mod json;
 pub mod pages;
 pub mod place;
+pub mod router;
 pub mod session;
 pub mod theme;
 

@@ -1,7 +1,8 @@
-//! Which page an address shows. One table, by hand: the router's own would compile all of its matching anew for every page.
+//! Which page an address shows. One table of words: matching that is compiled for every page would weigh more than the page.
 
 use leptos::prelude::*;
-use leptos_router::hooks::use_location;
+
+use crate::router::Router;
 
 /// A page with an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,17 +67,17 @@ fn parts(path: &str) -> Vec<&str> {
 /// The page at the present address.
 #[must_use]
 pub fn here() -> Memo<Place> {
-    let path = use_location().pathname;
-    Memo::new(move |_| Place::of(&path.read()))
+    let router = expect_context::<Router>();
+    Memo::new(move |_| Place::of(&router.path()))
 }
 
 /// The id that follows a noun in the present address, such as `t_...` in `/tenants/t_...`. It stays when the address no longer
 /// has one: the page that asks is about to go, and should not ask for nothing.
 #[must_use]
 pub fn id_after(noun: &'static str) -> Memo<String> {
-    let path = use_location().pathname;
+    let router = expect_context::<Router>();
     Memo::new(move |before: Option<&String>| {
-        let id = after(&path.read(), noun);
+        let id = after(&router.path(), noun);
         if id.is_empty() { before.cloned().unwrap_or_default() } else { id }
     })
 }

@@ -9,7 +9,6 @@ use gloo_net::http::{Method, Request, RequestBuilder, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use serde_json::value::RawValue;
 use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::{JsFuture, future_to_promise};
 
@@ -20,12 +19,12 @@ use crate::json;
 const BASE: &str = "/api/v1";
 
 /// A reply on its way: its status and text.
-pub type Replied = Pin<Box<dyn Future<Output = Result<(u16, String), Failure>>>>;
+type Replied = Pin<Box<dyn Future<Output = Result<(u16, String), Failure>>>>;
 
 /// A path's variable part, safe whatever it holds.
 #[must_use]
 pub fn part(text: &str) -> String {
-    js_sys::encode_uri_component(text).into()
+    browser::encoded(text)
 }
 
 /// A list's path with the parameters that are not empty.
@@ -146,8 +145,8 @@ impl Call {
     /// # Errors
     /// Says whether the API refused, was away, or answered something else.
     pub async fn read<T: DeserializeOwned>(self) -> Result<T, Failure> {
-        let (status, text) = self.text().await?;
-        serde_json::from_str(&text).map_err(|_| Failure::Unreadable { status })
+        let (status, value) = self.value().await?;
+        json::reread(&value).ok_or(Failure::Unreadable { status })
     }
 
     /// Sends it and reads a page of a list, entry by entry: what surrounds the entries is compiled once for all lists.
@@ -155,14 +154,18 @@ impl Call {
     /// # Errors
     /// Says whether the API refused, was away, or answered something else.
     pub async fn page<T: DeserializeOwned>(self) -> Result<Page<T>, Failure> {
+        let (status, value) = self.value().await?;
+        json::page(&value).ok_or(Failure::Unreadable { status })
+    }
+
+    /// Sends it and reads the reply's JSON as a value, with the reply's status.
+    ///
+    /// # Errors
+    /// Says whether the API refused, was away, or answered something else.
+    pub async fn value(self) -> Result<(u16, Value), Failure> {
         let (status, text) = self.text().await?;
-        let unreadable = |_| Failure::Unreadable { status };
-        let raw: Page<Box<RawValue>> = serde_json::from_str(&text).map_err(unreadable)?;
-        let mut items = Vec::with_capacity(raw.items.len());
-        for item in raw.items {
-            items.push(serde_json::from_str(item.get()).map_err(unreadable)?);
-        }
-        Ok(Page { items, next_cursor: raw.next_cursor })
+        let value = serde_json::from_str(&text).map_err(|_| Failure::Unreadable { status })?;
+        Ok((status, value))
     }
 
     /// Sends it where the reply's body does not matter.
@@ -174,8 +177,7 @@ impl Call {
     }
 
     /// Sends it: the reply's status and text. Boxed, so that it is compiled once and not into every call.
-    #[must_use]
-    pub fn text(self) -> Replied {
+    fn text(self) -> Replied {
         Box::pin(async move {
             let mut response = self.once().await?;
             if response.status() == 401 && self.refreshes && refresh().await {

@@ -5,6 +5,7 @@ use api_types::tenant::{ChangeTenant, CreateTenant, Reason, Tenant};
 use api_types::{Decimal, Page};
 
 use super::call::{Call, Failure, listed, part};
+use crate::json;
 
 /// What a list of tenants is asked for; empty means everything.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -57,10 +58,10 @@ pub async fn one(id: &str) -> Result<Tenant, Failure> {
 /// # Errors
 /// As every call.
 pub async fn quota(id: &str) -> Result<TenantQuota, Failure> {
-    let (status, text) = Call::get(format!("/tenants/{}/quota", part(id))).text().await?;
+    let (status, value) = Call::get(format!("/tenants/{}/quota", part(id))).value().await?;
     // In two steps: the derived reader of a struct with another one's fields among its own is large.
-    let made_of = serde_json::from_str::<MadeOf>(&text).ok().zip(serde_json::from_str(&text).ok());
-    let (MadeOf { grants, in_tranches }, numbers) = made_of.ok_or(Failure::Unreadable { status })?;
+    let read = json::reread::<MadeOf>(&value).zip(json::reread(&value));
+    let (MadeOf { grants, in_tranches }, numbers) = read.ok_or(Failure::Unreadable { status })?;
     Ok(TenantQuota { numbers, grants, in_tranches })
 }
 

@@ -1,12 +1,12 @@
 //! The main navigation. Only pages that exist stand in it.
 
 use leptos::prelude::*;
-use leptos_router::hooks::use_location;
 
 use super::icon::Icon;
 use super::language_switch::LanguageSwitch;
 use super::live::live;
 use crate::i18n::language;
+use crate::router::Router;
 use crate::session::Session;
 
 /// The product's mark.
@@ -27,14 +27,14 @@ pub fn Navigation(
     open: RwSignal<bool>,
 ) -> impl IntoView {
     let t = language();
-    let path = use_location().pathname;
+    let router = expect_context::<Router>();
     // A page was chosen: the drawer has done its work.
     Effect::new(move |_| {
-        path.track();
+        let _ = router.path();
         open.set(false);
     });
     let entry = move |href: &'static str, icon: &'static str, words: &'static str| {
-        let here = move || path.read().starts_with(href).then_some("page");
+        let here = move || router.path().starts_with(href).then_some("page");
         view! { <li><a href=href title=words aria-current=here><Icon name=icon/><span>{words}</span></a></li> }
             .into_any()
     };

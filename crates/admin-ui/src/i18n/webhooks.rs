@@ -1,7 +1,7 @@
 //! Texts of webhooks and service tokens.
 
 texts! {
-    webhooks: "Webhooks" | "Webhook";
+    webhooks: "Webhooks" | "Webhook 通知";
     webhooks_hint: "Endpoints that are told of events, signed by the Standard Webhooks scheme." | "接收事件通知的端点，按 Standard Webhooks 规范签名。";
     webhook: "Endpoint" | "端点";
     new_webhook: "New endpoint" | "新建端点";

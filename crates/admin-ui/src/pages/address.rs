@@ -1,53 +1,33 @@
 //! What a list is asked for, in the address: filters, order, page. A reload or a link brings back the same.
 
 use leptos::prelude::*;
-use leptos_router::NavigateOptions;
-use leptos_router::hooks::{use_location, use_navigate, use_query_map};
-use leptos_router::params::ParamsMap;
 
 use crate::components::pager::Pager;
 use crate::i18n::language;
+use crate::router::Router;
 
 /// Rows a page unless the address says otherwise.
 const ROWS: u16 = 50;
 
-type Changes = (Vec<(&'static str, String)>, bool);
-
 /// The parameters of the present address.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub struct Address {
-    map: Memo<ParamsMap>,
+    router: Router,
     /// Cursors of the pages that led to this one, as far as this visit knows them.
     before: RwSignal<Vec<String>>,
-    go: Callback<Changes>,
 }
 
 impl Address {
     /// Of the page one is on.
     #[must_use]
     pub fn of_page() -> Self {
-        let map = use_query_map();
-        let path = use_location().pathname;
-        let navigate = use_navigate();
-        let go = Callback::new(move |(changes, replace): Changes| {
-            let mut next = map.get_untracked();
-            for (name, value) in changes {
-                next.remove(name);
-                if !value.is_empty() {
-                    // The map takes a value as it stands in an address.
-                    next.insert(name, js_sys::encode_uri_component(&value).into());
-                }
-            }
-            let options = NavigateOptions { replace, scroll: false, ..NavigateOptions::default() };
-            navigate(&format!("{}{}", path.get_untracked(), next.to_query_string()), options);
-        });
-        Self { map, before: RwSignal::new(Vec::new()), go }
+        Self { router: expect_context::<Router>(), before: RwSignal::new(Vec::new()) }
     }
 
     /// A parameter; empty where there is none. Tracks.
     #[must_use]
     pub fn get(self, name: &str) -> String {
-        self.map.read().get(name).unwrap_or_default()
+        self.router.parameter(name)
     }
 
     /// Rows a page. Tracks.
@@ -70,7 +50,7 @@ impl Address {
     pub fn change(self, mut changes: Vec<(&'static str, String)>, replace: bool) {
         self.before.set(Vec::new());
         changes.push(("cursor", String::new()));
-        self.go.run((changes, replace));
+        self.router.ask(&changes, replace);
     }
 
     /// Removes parameters.
@@ -79,14 +59,15 @@ impl Address {
     }
 
     fn forward(self, cursor: String) {
-        self.before.update(|before| before.push(self.map.read_untracked().get("cursor").unwrap_or_default()));
-        self.go.run((vec![("cursor", cursor)], false));
+        let now = untrack(|| self.get("cursor"));
+        self.before.update(|before| before.push(now));
+        self.router.ask(&[("cursor", cursor)], false);
     }
 
     /// The page before, or the first one where this visit began in the middle.
     fn back(self) {
         let cursor = self.before.try_update(Vec::pop).flatten().unwrap_or_default();
-        self.go.run((vec![("cursor", cursor)], false));
+        self.router.ask(&[("cursor", cursor)], false);
     }
 }
 

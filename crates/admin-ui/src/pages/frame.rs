@@ -2,8 +2,6 @@
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use leptos_router::NavigateOptions;
-use leptos_router::hooks::use_navigate;
 
 use crate::api::people;
 use crate::components::live::live;
@@ -11,6 +9,7 @@ use crate::components::navigation::Navigation;
 use crate::components::toasts::{Toast, Toasts};
 use crate::components::topbar::Topbar;
 use crate::i18n::language;
+use crate::router::Router;
 use crate::session::{Session, Status};
 
 /// Navigation, top bar and the page.
@@ -22,10 +21,9 @@ pub fn Frame(
     let t = language();
     let session = expect_context::<Session>();
     let toasts = expect_context::<Toasts>();
-    let navigate = use_navigate();
+    let router = expect_context::<Router>();
     let menu = RwSignal::new(false);
     let sign_out = Callback::new(move |()| {
-        let navigate = navigate.clone();
         spawn_local(async move {
             match people::sign_out().await {
                 Err(failure) if !failure.is_signed_out() => {
@@ -33,7 +31,7 @@ pub fn Frame(
                 }
                 _ => {
                     // The next person starts at the front, not on a page of this one's.
-                    navigate("/", NavigateOptions { replace: true, ..NavigateOptions::default() });
+                    router.replace("/");
                     session.leave();
                 }
             }

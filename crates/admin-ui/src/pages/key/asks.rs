@@ -3,8 +3,6 @@
 use api_types::key::Key;
 use api_types::tenant::Reason;
 use leptos::prelude::*;
-use leptos_router::NavigateOptions;
-use leptos_router::hooks::use_navigate;
 
 use crate::api::keys;
 use crate::components::field::TextField;
@@ -13,6 +11,7 @@ use crate::i18n::language;
 use crate::pages::force::tell;
 use crate::pages::form::{Form, typed};
 use crate::pages::form_dialog::{Ask, FormDialog};
+use crate::router::Router;
 
 /// Asks why, then disables or enables the key.
 #[component]
@@ -64,15 +63,15 @@ pub fn DeleteKeyDialog(
 ) -> impl IntoView {
     let t = language();
     let toasts = expect_context::<Toasts>();
-    let navigate = use_navigate();
+    let router = expect_context::<Router>();
     let form = Form::new();
     let id = entry.id.to_string();
     let yes = Callback::new(move |()| {
-        let (id, navigate, back) = (id.clone(), navigate.clone(), back.clone());
+        let (id, back) = (id.clone(), back.clone());
         form.send(async move { keys::delete(&id).await }, move |()| {
             toasts.show(Toast::ok(t.key_deleted().to_owned(), None));
             on_close.run(());
-            navigate(&back, NavigateOptions::default());
+            router.go(&back);
         });
     });
     view! {

@@ -60,9 +60,10 @@ pub fn KeyPage() -> impl IntoView {
     key.poll(LIVE);
     // The numbers move; only another key or a changed one builds the page anew.
     let known = Memo::new(move |_| Some((tenant.data.get()?, project.data.get()?, Settled(key.data.get()?))));
-    live(move || match known.get() {
+    let open = RwSignal::new(None::<Open>);
+    let shown = live(move || match known.get() {
         Some((tenant, project, Settled(first))) => {
-            view! { <Loaded tenant=tenant project=project first=first key_=key/> }.into_any()
+            view! { <Loaded tenant=tenant project=project first=first key_=key open=open/> }.into_any()
         }
         None => {
             let failure = tenant.failure.get().or_else(|| project.failure.get()).or_else(|| key.failure.get());
@@ -77,7 +78,15 @@ pub fn KeyPage() -> impl IntoView {
             };
             view! { <section class="card">{inside}</section> }.into_any()
         }
-    })
+    });
+    // Beside the page and not in it: a new secret is shown once, and must not go when the key's version changes by it.
+    let dialogs = live(move || {
+        let which = open.get()?;
+        let (tenant, entry) = (tenant.data.read_untracked()?, key.data.read_untracked()?);
+        let back = format!("/tenants/{}/projects/{}", tenant.id, entry.project_id);
+        Some(dialog(which, Arc::unwrap_or_clone(entry), back, tenant.unit, open, key))
+    });
+    view! { {shown}{dialogs} }
 }
 
 /// A key, the same as another while only its numbers differ.
@@ -91,12 +100,15 @@ impl PartialEq for Settled {
 }
 
 #[component]
-fn Loaded(tenant: Tenant, project: Project, first: Key, key_: Fetch<Key>) -> impl IntoView {
+fn Loaded(
+    tenant: Tenant,
+    project: Project,
+    first: Key,
+    key_: Fetch<Key>,
+    open: RwSignal<Option<Open>>,
+) -> impl IntoView {
     let t = language();
     let unit = tenant.unit;
-    let open = RwSignal::new(None::<Open>);
-    let at_project = format!("/tenants/{}/projects/{}", tenant.id, project.id);
-    let stored = StoredValue::new((first.clone(), at_project));
     let start = first.clone();
     let now: Now = Arc::new(move || {
         let key = key_.data.get().unwrap_or_else(|| start.clone());
@@ -112,10 +124,6 @@ fn Loaded(tenant: Tenant, project: Project, first: Key, key_: Fetch<Key>) -> imp
             <div class="stack"><Card id="limits-use" title=t.limits_in_use()>{uses}</Card><FactsCard entry=first/></div>
             <div class="stack"><NumbersCard now=now mark="key"/></div>
         </div>
-        {move || open.get().map(|which| {
-            let (entry, back) = stored.get_value();
-            dialog(which, entry, back, unit, open, key_)
-        })}
     }
 }
 

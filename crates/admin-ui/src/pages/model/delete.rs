@@ -2,14 +2,13 @@
 
 use api_types::model::Model;
 use leptos::prelude::*;
-use leptos_router::NavigateOptions;
-use leptos_router::hooks::use_navigate;
 
 use crate::api::models;
 use crate::components::toasts::{Toast, Toasts};
 use crate::i18n::language;
 use crate::pages::form::Form;
 use crate::pages::form_dialog::Ask;
+use crate::router::Router;
 
 /// Asks, then leads back to the list.
 #[component]
@@ -21,15 +20,15 @@ pub fn DeleteModelDialog(
 ) -> impl IntoView {
     let t = language();
     let toasts = expect_context::<Toasts>();
-    let navigate = use_navigate();
+    let router = expect_context::<Router>();
     let form = Form::new();
     let id = model.id.to_string();
     let yes = Callback::new(move |()| {
-        let (id, navigate) = (id.clone(), navigate.clone());
+        let id = id.clone();
         form.send(async move { models::delete(&id).await }, move |()| {
             toasts.show(Toast::ok(t.model_deleted().to_owned(), None));
             on_close.run(());
-            navigate("/models", NavigateOptions::default());
+            router.go("/models");
         });
     });
     view! {

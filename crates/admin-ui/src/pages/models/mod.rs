@@ -5,8 +5,6 @@ pub mod form;
 use api_types::Decimal;
 use api_types::model::Model;
 use leptos::prelude::*;
-use leptos_router::NavigateOptions;
-use leptos_router::hooks::use_navigate;
 
 use crate::api::models;
 use crate::components::badge::{Badge, Tone};
@@ -18,6 +16,7 @@ use crate::fetch::fetch;
 use crate::format;
 use crate::i18n::{Language, language};
 use crate::pages::listed::listed;
+use crate::router::Router;
 use crate::session::Session;
 
 use form::CreateModelDialog;
@@ -27,7 +26,7 @@ use form::CreateModelDialog;
 pub fn ModelsPage() -> impl IntoView {
     let t = language();
     let session = expect_context::<Session>();
-    let navigate = use_navigate();
+    let router = expect_context::<Router>();
     let page = fetch(|| (), |()| models::list());
     let creating = RwSignal::new(None::<()>);
     let create = opener(creating, ());
@@ -53,7 +52,7 @@ pub fn ModelsPage() -> impl IntoView {
         move || view! { <Empty icon="models" title=t.no_models() hint=t.no_models_hint()>{new}</Empty> }.into_any();
     let made = Callback::new(move |model: Model| {
         creating.set(None);
-        navigate(&format!("/models/{}", model.id), NavigateOptions::default());
+        router.go(&format!("/models/{}", model.id));
     });
     let close = Callback::new(move |()| creating.set(None));
     view! {

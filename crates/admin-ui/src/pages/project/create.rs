@@ -4,8 +4,6 @@ use api_types::project::{Budget, CreateProject};
 use api_types::tenant::PeriodKind;
 use domain::Unit;
 use leptos::prelude::*;
-use leptos_router::NavigateOptions;
-use leptos_router::hooks::use_navigate;
 
 use crate::api::projects;
 use crate::components::field::{AmountField, SelectField, TextField};
@@ -15,6 +13,7 @@ use crate::pages::form::{Form, filled};
 use crate::pages::form_dialog::FormDialog;
 use crate::pages::tenant::wire;
 use crate::pages::tenants::create::period_choices;
+use crate::router::Router;
 
 /// A budget as typed: amount and period; none where no amount is.
 #[must_use]
@@ -35,7 +34,7 @@ pub fn CreateProjectDialog(
 ) -> impl IntoView {
     let t = language();
     let toasts = expect_context::<Toasts>();
-    let navigate = use_navigate();
+    let router = expect_context::<Router>();
     let form = Form::new();
     let [name, amount] = [(); 2].map(|()| RwSignal::new(String::new()));
     let period = RwSignal::new(PeriodKind::Month.as_str().to_owned());
@@ -47,12 +46,12 @@ pub fn CreateProjectDialog(
             limits: None,
         };
         let key = form.key_for(&body);
-        let (tenant, navigate) = (tenant.clone(), navigate.clone());
+        let tenant = tenant.clone();
         let path = format!("/tenants/{tenant}/projects");
         form.send(async move { projects::create(&tenant, &body, &key).await }, move |project| {
             toasts.show(Toast::ok(t.created_named(t.project(), &project.name), None));
             on_close.run(());
-            navigate(&format!("{path}/{}", project.id), NavigateOptions::default());
+            router.go(&format!("{path}/{}", project.id));
         });
     });
     view! {

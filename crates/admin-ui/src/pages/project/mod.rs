@@ -48,13 +48,19 @@ pub fn ProjectPage() -> impl IntoView {
     let tenant = fetch(move || tenant_id.get(), |id| async move { tenants::one(&id).await });
     let project = fetch(move || project_id.get(), |id| async move { projects::one(&id).await });
     project.poll(LIVE);
+    // Of the page and not of what is built anew on it: a secret is shown once, and must not go because somebody else changed
+    // the project.
+    let open = RwSignal::new(None::<Open>);
+    let created = RwSignal::new(None::<Key>);
     // The numbers move; only another project or a changed one builds the page anew.
     let known = Memo::new(move |_| {
         let (tenant, project) = (tenant.data.get()?, project.data.get()?);
         Some((tenant, Settled(project)))
     });
     live(move || match known.get() {
-        Some((tenant, Settled(first))) => view! { <Loaded tenant=tenant first=first project=project/> }.into_any(),
+        Some((tenant, Settled(first))) => {
+            view! { <Loaded tenant=tenant first=first project=project open=open created=created/> }.into_any()
+        }
         None => match tenant.failure.get().or_else(|| project.failure.get()) {
             Some(failure) => {
                 let again = Callback::new(move |()| {
@@ -87,12 +93,16 @@ enum Open {
 }
 
 #[component]
-fn Loaded(tenant: Tenant, first: Project, project: Fetch<Project>) -> impl IntoView {
+fn Loaded(
+    tenant: Tenant,
+    first: Project,
+    project: Fetch<Project>,
+    open: RwSignal<Option<Open>>,
+    created: RwSignal<Option<Key>>,
+) -> impl IntoView {
     let id = StoredValue::new(first.id.to_string());
     let keys = fetch(move || id.get_value(), |id| async move { keys_api::list(&id).await });
     keys.poll(REFRESH);
-    let open = RwSignal::new(None::<Open>);
-    let created = RwSignal::new(None::<Key>);
     let name = first.name.clone();
     let tenant_name = StoredValue::new((tenant.id.to_string(), tenant.name.clone()));
     let unit = tenant.unit;

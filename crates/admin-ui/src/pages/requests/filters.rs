@@ -1,8 +1,6 @@
 //! What the list is narrowed down to.
 
 use leptos::prelude::*;
-use leptos_router::NavigateOptions;
-use leptos_router::hooks::use_navigate;
 
 use super::FILTERS;
 use crate::api::Failure;
@@ -14,6 +12,7 @@ use crate::format;
 use crate::i18n::language;
 use crate::pages::address::Address;
 use crate::pages::form::typed;
+use crate::router::Router;
 
 /// The filters; they take effect when the form is sent.
 #[component]
@@ -26,7 +25,7 @@ pub fn Filters(
     on_again: Callback<()>,
 ) -> impl IntoView {
     let t = language();
-    let navigate = use_navigate();
+    let router = expect_context::<Router>();
     let id = typed("");
     let [model, from, to, least] = [(); 4].map(|()| typed(""));
     let outcome = typed(untrack(move || address.get("outcome")));
@@ -42,7 +41,7 @@ pub fn Filters(
         event.prevent_default();
         let wanted = id.get_untracked().trim().to_owned();
         if wanted.starts_with("req_") {
-            navigate(&format!("/requests/{wanted}"), NavigateOptions::default());
+            router.go(&format!("/requests/{wanted}"));
             return;
         }
         let instant = |field: RwSignal<String>| browser::instant_of_local(&field.get_untracked()).unwrap_or_default();

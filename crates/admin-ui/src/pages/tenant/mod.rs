@@ -18,13 +18,13 @@ use std::time::Duration;
 
 use api_types::tenant::Tenant;
 use leptos::prelude::*;
-use leptos_router::hooks::use_location;
 
 use crate::api::tenants;
 use crate::browser;
 use crate::fetch::{Fetch, fetch};
 use crate::pages::listed::page;
 use crate::place;
+use crate::router::Router;
 
 use head::Tab;
 use live::LiveTab;
@@ -40,8 +40,8 @@ const REFRESH: Duration = Duration::from_secs(10);
 pub fn TenantPage() -> impl IntoView {
     let id = place::id_after("tenants");
     let tenant: Fetch<Tenant> = fetch(move || id.get(), |id| async move { tenants::one(&id).await });
-    let path = use_location().pathname;
-    let tab = Memo::new(move |_| Tab::of(&path.read()));
+    let router = expect_context::<Router>();
+    let tab = Memo::new(move |_| Tab::of(&router.path()));
     // The tenant's name and settings change rarely; only another or a changed tenant builds the page anew.
     page(
         tenant,

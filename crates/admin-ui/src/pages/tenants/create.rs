@@ -3,7 +3,6 @@
 use api_types::tenant::{CreateTenant, FirstPlan, Period, PeriodKind};
 use domain::Unit;
 use leptos::prelude::*;
-use leptos_router::hooks::use_navigate;
 
 use crate::api::tenants;
 use crate::browser;
@@ -14,6 +13,7 @@ use crate::i18n::{Language, language};
 use crate::pages::form::{Form, filled};
 use crate::pages::form_dialog::FormDialog;
 use crate::pages::tenant::wire;
+use crate::router::Router;
 
 /// What is typed.
 #[derive(Clone, Copy)]
@@ -60,17 +60,16 @@ pub fn CreateTenantDialog(
 ) -> impl IntoView {
     let t = language();
     let toasts = expect_context::<Toasts>();
-    let navigate = use_navigate();
+    let router = expect_context::<Router>();
     let form = Form::new();
     let typed = Typed::new();
     let submit = Callback::new(move |()| {
         let body = typed.body();
         let key = form.key_for(&body);
-        let navigate = navigate.clone();
         form.send(async move { tenants::create(&body, &key).await }, move |tenant| {
             toasts.show(Toast::ok(t.created_named(t.tenant(), &tenant.name), None));
             on_close.run(());
-            navigate(&format!("/tenants/{}", tenant.id), leptos_router::NavigateOptions::default());
+            router.go(&format!("/tenants/{}", tenant.id));
         });
     });
     view! {

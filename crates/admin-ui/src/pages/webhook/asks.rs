@@ -1,14 +1,13 @@
 //! The question before an endpoint is deleted.
 
 use leptos::prelude::*;
-use leptos_router::NavigateOptions;
-use leptos_router::hooks::use_navigate;
 
 use crate::api::webhooks;
 use crate::components::toasts::{Toast, Toasts};
 use crate::i18n::language;
 use crate::pages::form::Form;
 use crate::pages::form_dialog::Ask;
+use crate::router::Router;
 
 /// Asks, then leads back to the list.
 #[component]
@@ -20,14 +19,14 @@ pub fn DeleteDialog(
 ) -> impl IntoView {
     let t = language();
     let toasts = expect_context::<Toasts>();
-    let navigate = use_navigate();
+    let router = expect_context::<Router>();
     let form = Form::new();
     let yes = Callback::new(move |()| {
-        let (id, navigate) = (id.clone(), navigate.clone());
+        let id = id.clone();
         form.send(async move { webhooks::delete(&id).await }, move |()| {
             toasts.show(Toast::ok(t.webhook_deleted().to_owned(), None));
             on_close.run(());
-            navigate("/webhooks", NavigateOptions::default());
+            router.go("/webhooks");
         });
     });
     view! {

@@ -4,8 +4,6 @@ pub mod form;
 
 use api_types::webhook::{DisabledReason, Webhook, WebhookStatus};
 use leptos::prelude::*;
-use leptos_router::NavigateOptions;
-use leptos_router::hooks::use_navigate;
 
 use crate::api::webhooks;
 use crate::components::badge::{Badge, Tone};
@@ -20,6 +18,7 @@ use crate::fetch::fetch;
 use crate::format;
 use crate::i18n::{Language, language};
 use crate::pages::listed::listed;
+use crate::router::Router;
 
 use form::CreateWebhookDialog;
 
@@ -38,11 +37,11 @@ pub fn WebhooksPage() -> impl IntoView {
     let page = fetch(|| (), |()| webhooks::list());
     let open = RwSignal::new(None::<Open>);
     let create = opener(open, Open::Create);
-    let navigate = use_navigate();
+    let router = expect_context::<Router>();
     let made = Callback::new(move |webhook| open.set(Some(Open::Made(Box::new(webhook)))));
     let done = Callback::new(move |id: String| {
         open.set(None); // the secret leaves the page's memory with it
-        navigate(&format!("/webhooks/{id}"), NavigateOptions::default());
+        router.go(&format!("/webhooks/{id}"));
     });
     let table = move |items: Vec<Webhook>| {
         let columns = vec![
