@@ -14,6 +14,14 @@ use crate::house::{House, cost, request_id};
 
 const STREAMS: usize = 500;
 
+/// A house whose gateway is given time: provider and clients share its process and cores here.
+async fn crowded(credits: &str) -> House {
+    let mut house = House::with(credits).await;
+    house.patience = Some(Duration::from_secs(5));
+    house.start_gateway(&[]).await;
+    house
+}
+
 async fn until_frozen(house: &House) {
     testkit::wait::until_async("all streams to be running", Duration::from_secs(30), || async {
         Ok((house.sim.book().active().answers.len() == STREAMS).then_some(()))
@@ -24,7 +32,7 @@ async fn until_frozen(house: &House) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn five_hundred_streams_run_beside_a_hundred_slow_sockets() {
-    let house = House::with("10.00").await;
+    let house = crowded("10.00").await;
     let address = house.url.strip_prefix("http://").unwrap().to_owned();
     let mut slow = Vec::new();
     for _ in 0..100 {
@@ -58,21 +66,22 @@ async fn five_hundred_streams_run_beside_a_hundred_slow_sockets() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn five_hundred_clients_leave_and_nothing_stays_in_flight() {
-    let house = House::with("100.00").await;
+    let house = crowded("100.00").await;
     let ask = json!({"stream": true, "max_tokens": 32_000});
-    let streams = join_all((0..STREAMS).map(|_| async {
+    let streams = futures_util::stream::iter(0..STREAMS).map(|_| async {
         let message = "[[sim out=2000 chunks=1000 delay_ms=700]]";
         let response = house.chat("sim-small", message, ask.clone()).send().await.unwrap();
         let id = request_id(&response);
         let mut body = response.bytes_stream();
-        let mut seen = 0;
-        while seen < 2 {
-            let chunk = body.next().await.unwrap().unwrap();
-            seen += String::from_utf8_lossy(&chunk).matches("\"content\":\"").count();
+        let mut text = String::new();
+        while text.matches("\"content\":\"").count() < 2 {
+            let Some(chunk) = body.next().await else { panic!("the stream ended: {text}") };
+            text.push_str(&String::from_utf8_lossy(&chunk.unwrap()));
         }
         (id, body)
-    }))
-    .await;
+    });
+    // Opened some at a time, so that none waits for its first byte longer than a provider may take; at the end all are open.
+    let streams: Vec<_> = streams.buffer_unordered(40).collect().await;
     let left = Instant::now();
     let ids: Vec<String> = streams.into_iter().map(|(id, _)| id).collect(); // the bodies are dropped here
     testkit::wait::until_async("the provider to be closed", Duration::from_secs(5), || async {

@@ -33,6 +33,9 @@ pub struct House {
     pub tenant_id: TenantId,
     pub secret: SecretKey,
     pub http: reqwest::Client,
+    /// How long the gateway waits for Redis, where that is not the usual time: for tests that keep their own process, and so
+    /// everything in it, busier than any gateway is.
+    pub patience: Option<Duration>,
 }
 
 /// A model to be made.
@@ -94,6 +97,7 @@ impl House {
             tenant_id: TenantId::generate(),
             secret,
             http: reqwest::Client::new(),
+            patience: None,
         };
         house.make_tenant(&key, credits).await;
         let upstream = house.make_upstream("sim", &house.sim.url()).await;
@@ -214,6 +218,9 @@ impl House {
         quota.recovery_wait = Duration::from_millis(1_000);
         quota.probe_interval = Duration::from_millis(300);
         quota.record_timeout = Duration::from_secs(2);
+        if let Some(patience) = self.patience {
+            quota.ledger.command_timeout = patience;
+        }
         Server::start_with(config, quota).await.unwrap()
     }
 
