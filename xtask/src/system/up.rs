@@ -11,7 +11,7 @@ use testkit::wait;
 
 use super::admin::{Admin, text};
 use super::services::{self, Surroundings};
-use super::state::State;
+use super::state::{Demo, State};
 use super::{Place, credentials, demo, processes, servers};
 use crate::{cargo, say, ui};
 
@@ -94,6 +94,7 @@ impl Up {
         }
         self.ensure_demo(&folder, &mut state)?;
         let demo = state.demo.clone().context("there is no demo data")?;
+        self.wait_for_demo(&state, &demo)?;
         let credentials = credentials::write(&folder, &state, &demo, &databases, &redis_url)?;
         say::note(&format!("ready after {:.1} s", start.elapsed().as_secs_f32()));
         tell(&folder, &credentials);
@@ -102,6 +103,19 @@ impl Up {
             // The services before the servers that they use.
             while held.pop().is_some() {}
             std::fs::remove_dir_all(&folder)?;
+        }
+        Ok(())
+    }
+
+    /// Gateways learn of a new model and key within a second: ready is when each of them serves the demo's.
+    fn wait_for_demo(&self, state: &State, demo: &Demo) -> anyhow::Result<()> {
+        let (bearer, limit) = (format!("Bearer {}", demo.api_key), Duration::from_secs(5));
+        for number in 1..=self.gateways {
+            let url = format!("{}/v1/models/{}", services::url(state, &format!("gateway-{number}")), demo.model);
+            wait::until("every gateway to serve the demo's model", Duration::from_secs(20), || {
+                let reply = testkit::http::request("GET", &url, &[("authorization", &bearer)], None, limit)?;
+                Ok((reply.status == 200).then_some(()))
+            })?;
         }
         Ok(())
     }
