@@ -31,7 +31,7 @@ impl App {
     /// # Errors
     /// Where a key can't be made from the secret.
     pub fn new(config: Config, store: Store, quota: Quota) -> anyhow::Result<Self> {
-        let sealer = Sealer::new(&config.secret_key);
+        let sealer = Sealer::with(&config.sealing_keys, &config.secret_key);
         let tokens = Tokens::new(&config.secret_key)?;
         Ok(Self(Arc::new(Inner { config, store, quota, sealer, tokens, throttle: Throttle::default() })))
     }

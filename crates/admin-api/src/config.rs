@@ -30,6 +30,11 @@ pub struct Config {
     #[arg(long, env = "TOLLGATE_SECRET_KEY", hide_env_values = true, value_parser = secret_key)]
     pub secret_key: SecretKey,
 
+    /// Keys that seal providers' keys and webhooks' secrets, each 32 random bytes in base64, separated by commas: the first
+    /// seals, all open. Unset: derived from TOLLGATE_SECRET_KEY, which always opens.
+    #[arg(long, env = "TOLLGATE_SEALING_KEYS", hide_env_values = true, value_delimiter = ',', value_parser = secret_key)]
+    pub sealing_keys: Vec<SecretKey>,
+
     /// Where browsers reach the console, such as https://tollgate.example.com: the only origin whose changes are taken.
     /// Unset: the origin must be the address that the browser asked.
     #[arg(long, env = "TOLLGATE_PUBLIC_URL", value_parser = origin)]

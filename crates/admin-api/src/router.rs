@@ -16,14 +16,15 @@ use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::auth::policy::{
-    AnyPerson, ChangeOwnQuota, ChangeQuota, CreateTenants, ManageServiceTokens, ReadEvents, ReadGrants, ReadKeys,
-    ReadModels, ReadPrices, ReadProjects, ReadQuota, ReadTenants, ReadUpstreams, ReadUsage, WriteGrants, WriteKeys,
-    WriteLedger, WriteModels, WritePrices, WriteProjects, WriteTenants, WriteUpstreams, WriteWebhooks,
+    AnyPerson, ChangeOwnQuota, ChangeQuota, CreateTenants, ManagePlatform, ManageServiceTokens, ReadEvents, ReadGrants,
+    ReadKeys, ReadModels, ReadPlatform, ReadPrices, ReadProjects, ReadQuota, ReadTenants, ReadUpstreams, ReadUsage,
+    WriteGrants, WriteKeys, WriteLedger, WriteModels, WritePrices, WriteProjects, WriteTenants, WriteUpstreams,
+    WriteUsage, WriteWebhooks,
 };
 use crate::openapi::{guarded, open};
 use crate::{
-    body, call, console, events, grants, health, keys, live, models, openapi, prices, problem, projects, quota_changes,
-    requests, service_tokens, session, setup, targets, tenants, upstreams, webhooks,
+    body, call, console, events, grants, health, keys, live, models, openapi, platform, prices, problem, projects,
+    quota_changes, requests, service_tokens, session, setup, statements, targets, tenants, upstreams, usage, webhooks,
 };
 
 /// A call that takes longer is ended; the database's own time-outs are shorter.
@@ -55,6 +56,7 @@ fn operations() -> OpenApiRouter<App> {
         .routes(guarded::<WriteTenants>(routes!(tenants::change::handler)))
         .routes(guarded::<WriteTenants>(routes!(tenants::suspend::handler)))
         .routes(guarded::<WriteTenants>(routes!(tenants::resume::handler)))
+        .routes(guarded::<WriteTenants>(routes!(tenants::close::handler)))
         .routes(guarded::<ReadQuota>(routes!(tenants::quota::handler)))
         .routes(guarded::<ReadGrants>(routes!(grants::list::handler)))
         .routes(guarded::<WriteGrants>(routes!(grants::create::handler)))
@@ -75,6 +77,7 @@ fn operations() -> OpenApiRouter<App> {
         .routes(guarded::<WriteProjects>(routes!(projects::create::handler)))
         .routes(guarded::<ReadProjects>(routes!(projects::read::handler)))
         .routes(guarded::<WriteProjects>(routes!(projects::change::handler)))
+        .routes(guarded::<WriteProjects>(routes!(projects::archive::handler)))
         .routes(guarded::<ReadKeys>(routes!(keys::list::handler)))
         .routes(guarded::<WriteKeys>(routes!(keys::create::handler)))
         .routes(guarded::<ReadKeys>(routes!(keys::read::handler)))
@@ -113,9 +116,22 @@ fn operations() -> OpenApiRouter<App> {
         .routes(guarded::<ReadUpstreams>(routes!(upstreams::read::handler)))
         .routes(guarded::<WriteUpstreams>(routes!(upstreams::change::handler)))
         .routes(guarded::<WriteUpstreams>(routes!(upstreams::delete::handler)))
+        .routes(guarded::<WriteUpstreams>(routes!(upstreams::test::handler)))
+        .routes(guarded::<ManagePlatform>(routes!(upstreams::rewrap_keys::handler)))
         // Usage
         .routes(guarded::<ReadUsage>(routes!(requests::list::handler)))
         .routes(guarded::<ReadUsage>(routes!(requests::read::handler)))
+        .routes(guarded::<ReadUsage>(routes!(requests::export::handler)))
+        .routes(guarded::<ReadUsage>(routes!(usage::read::handler)))
+        .routes(guarded::<ReadUsage>(routes!(usage::export::handler)))
+        .routes(guarded::<WriteUsage>(routes!(usage::ingest::handler)))
+        .routes(guarded::<ReadUsage>(routes!(statements::list::handler)))
+        .routes(guarded::<ReadUsage>(routes!(statements::read::handler)))
+        // The platform
+        .routes(guarded::<ReadPlatform>(routes!(platform::overview::handler)))
+        .routes(guarded::<ReadPlatform>(routes!(platform::system::handler)))
+        .routes(guarded::<ReadPlatform>(routes!(platform::settings::handler)))
+        .routes(guarded::<ManagePlatform>(routes!(platform::change_settings::handler)))
 }
 
 /// The OpenAPI document of every operation.

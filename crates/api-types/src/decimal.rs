@@ -17,6 +17,16 @@ impl Decimal {
         Self(amount.format(unit))
     }
 
+    /// The decimal string of a sum of amounts, which may be beyond what one amount can be.
+    #[must_use]
+    pub fn of_sum(units: i128, unit: Unit) -> Self {
+        if unit == Unit::Token {
+            return Self(units.to_string());
+        }
+        let (sign, magnitude) = (if units < 0 { "-" } else { "" }, units.unsigned_abs());
+        Self(format!("{sign}{}.{:08}", magnitude / 100_000_000, magnitude % 100_000_000))
+    }
+
     /// Takes a text as it is, such as a `numeric` read from Postgres; whoever uses it as an amount parses it.
     #[must_use]
     pub fn from_text(text: String) -> Self {
@@ -192,6 +202,18 @@ mod tests {
         for text in [r#""""#, r#""1e3""#, r#""1.""#, r#""+1""#, r#"".5""#, "null", "true", "{}"] {
             assert!(serde_json::from_str::<Decimal>(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn sums_are_written_as_amounts_are() {
+        for units in [0, 1, -1, 7_000_000, -100_000_001, domain::amount::MAX_UNITS] {
+            for unit in [Unit::Credit, Unit::Token] {
+                let amount = Decimal::of(Amount::new(units).unwrap(), unit);
+                assert_eq!(Decimal::of_sum(i128::from(units), unit), amount);
+            }
+        }
+        let beyond = Decimal::of_sum(i128::from(i64::MAX) * 10, Unit::Credit);
+        assert_eq!(beyond.as_str(), "922337203685.47758070");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use domain::{ModelId, TargetId, UpstreamId};
 
+use crate::upstream::Health;
 use crate::{Factor, Timestamp};
 
 words! {
@@ -82,6 +83,8 @@ reply! {
         pub multiplier: Factor,
         /// Whether it is used.
         pub enabled: bool,
+        /// How it fares, as the gateways see it.
+        pub health: Health,
         /// When it was created.
         pub created_at: Timestamp,
         /// + 1 per change; the ETag.

@@ -41,9 +41,8 @@ request! {
         #[serde(default)]
         #[cfg_attr(feature = "openapi", schema(value_type = String, example = "credit"))]
         pub unit: Unit,
-        /// IANA name of its time zone, such as `Asia/Shanghai`; periods follow its calendar.
-        #[serde(default = "utc")]
-        pub time_zone: String,
+        /// IANA name of its time zone, such as `Asia/Shanghai`; periods follow its calendar. Null: the platform's default.
+        pub time_zone: Option<String>,
         /// The period of plans and statements.
         #[serde(default)]
         pub period: Period,
@@ -127,10 +126,6 @@ impl Default for Period {
     fn default() -> Self {
         Self { kind: PeriodKind::Month, anchor: None }
     }
-}
-
-fn utc() -> String {
-    "UTC".to_owned()
 }
 
 reply! {

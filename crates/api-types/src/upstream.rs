@@ -5,6 +5,16 @@ use domain::UpstreamId;
 use crate::Timestamp;
 
 words! {
+    /// How it fares, as the gateways see it.
+    pub enum Health {
+        /// No gateway sees a fault.
+        Well = "well",
+        /// A gateway tries it last after failures.
+        Ejected = "ejected",
+        /// A gateway found the account out of funds.
+        Parked = "parked",
+    }
+
     /// Whose API an upstream speaks.
     pub enum UpstreamKind {
         /// OpenAI's, or one compatible with it.
@@ -67,6 +77,10 @@ reply! {
         pub connect_timeout_ms: i32,
         /// Milliseconds without a byte.
         pub read_timeout_ms: i32,
+        /// `well`; `parked` while a gateway found its account out of funds; `ejected` while one of its targets is tried last.
+        pub health: Health,
+        /// Until when its targets are tried last for want of funds; null: they are not.
+        pub parked_until: Option<Timestamp>,
         /// When it was added.
         pub created_at: Timestamp,
         /// + 1 per change; the ETag.

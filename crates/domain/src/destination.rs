@@ -7,6 +7,13 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 
+/// The address of a route such as `/chat/completions` at a provider. A base URL without a path of its own gets `/v1`.
+#[must_use]
+pub fn of_route(base_url: &str, route: &str) -> String {
+    let has_path = base_url.split_once("://").is_some_and(|(_, rest)| rest.contains('/'));
+    format!("{base_url}{}{route}", if has_path { "" } else { "/v1" })
+}
+
 /// Special-purpose networks of IPv4 (the IANA registry), with their names.
 const SPECIAL_V4: &[(Ipv4Addr, u8, &str)] = &[
     (Ipv4Addr::new(0, 0, 0, 0), 8, "unspecified"),

@@ -3,6 +3,7 @@
 //! The zone rules are compiled in, so that every service and the console see the same instants wherever they run.
 //! Periods of one cycle follow each other without gap or overlap, over clock changes too.
 
+mod buckets;
 mod cycle;
 mod renewal;
 
@@ -11,6 +12,7 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
+pub use buckets::BucketKind;
 pub use cycle::{Cycle, CycleError, Period};
 pub use renewal::Renewal;
 

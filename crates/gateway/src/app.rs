@@ -16,6 +16,7 @@ use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::health::Health;
 use crate::keys::KeyCache;
+use crate::report::Refused;
 
 /// The gateway's parts, shared by all requests.
 pub struct App {
@@ -45,6 +46,10 @@ pub struct App {
     pub drains: Semaphore,
     /// Cancelled when running streams must end.
     pub ending: CancellationToken,
+    /// Requests that were not admitted, until they are reported.
+    pub refused: Refused,
+    /// Cancelled when the last request is recorded.
+    pub stopped: CancellationToken,
     /// False from the first moment of a shutdown.
     pub accepting: AtomicBool,
 }

@@ -128,8 +128,7 @@ impl Upstream {
     /// The address of a route such as `/chat/completions`. A base URL without a path of its own gets `/v1`.
     #[must_use]
     pub fn url(&self, route: &str) -> String {
-        let has_path = self.base_url.split_once("://").is_some_and(|(_, rest)| rest.contains('/'));
-        format!("{}{}{route}", self.base_url, if has_path { "" } else { "/v1" })
+        domain::destination::of_route(&self.base_url, route)
     }
 }
 

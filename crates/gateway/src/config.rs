@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Parser;
+use domain::api_key::SecretKey;
 
 /// The data plane of Tollgate: relays calls to language models and takes their price out of the caller's quota.
 #[derive(Debug, Clone, Parser)]
@@ -31,6 +32,10 @@ pub struct Config {
     /// The deployment's secret key: 32 bytes in base64, the same for every service.
     #[arg(long, env = "TOLLGATE_SECRET_KEY", hide_env_values = true)]
     pub secret_key: String,
+    /// Keys that seal providers' keys and webhooks' secrets, each 32 random bytes in base64, separated by commas: the first
+    /// seals, all open. Unset: derived from TOLLGATE_SECRET_KEY, which always opens.
+    #[arg(long, env = "TOLLGATE_SEALING_KEYS", hide_env_values = true, value_delimiter = ',', value_parser = secret_key)]
+    pub sealing_keys: Vec<SecretKey>,
     /// This gateway's name in Redis, Postgres and logs; at most 64 of a-z, A-Z, 0-9, `_`, `-` and `.`. Random where none is given.
     #[arg(long, env = "TOLLGATE_GATEWAY_ID", value_parser = gateway_id)]
     pub gateway_id: Option<String>,
@@ -100,6 +105,10 @@ pub struct Config {
     /// What is logged, such as `info` or `tollgate_gateway=debug`.
     #[arg(long, env = "TOLLGATE_LOG", default_value = "info")]
     pub log: String,
+}
+
+fn secret_key(text: &str) -> Result<SecretKey, String> {
+    SecretKey::from_base64(text).map_err(|error| error.to_string())
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

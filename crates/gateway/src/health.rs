@@ -56,6 +56,15 @@ struct Known {
     parked: HashMap<UpstreamId, Instant>,
 }
 
+/// What is tried last, and for how long yet.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Ill {
+    /// Ejected targets.
+    pub targets: Vec<(TargetId, Duration)>,
+    /// Parked upstreams.
+    pub upstreams: Vec<(UpstreamId, Duration)>,
+}
+
 /// The health of all targets, as this gateway sees it.
 #[derive(Debug)]
 pub struct Health {
@@ -115,6 +124,16 @@ impl Health {
                 );
             }
         }
+    }
+
+    /// What is tried last now, and for how long yet.
+    #[must_use]
+    pub fn ill(&self, now: Instant) -> Ill {
+        let known = self.known.lock();
+        let left = |until: &Instant| Some(until.duration_since(now)).filter(|left| !left.is_zero());
+        let ejected = known.targets.iter().filter_map(|(id, of)| Some((*id, left(&of.ejected?.0)?)));
+        let parked = known.parked.iter().filter_map(|(id, until)| Some((*id, left(until)?)));
+        Ill { targets: ejected.collect(), upstreams: parked.collect() }
     }
 
     fn failed(&self, of: &mut OfTarget, target: &Target, now: Instant) {
@@ -240,6 +259,7 @@ mod tests {
         assert!(first(0), "a success between starts over");
         health.note(&targets[0], Sign::Failed, start);
         assert!(!first(0));
+        assert_eq!(health.ill(start).targets, [(targets[0].id, Duration::from_secs(5))]);
         assert_eq!(health.in_order(&targets, by_priority, start).len(), 2, "tried last, never left out");
         health.note(&targets[0], Sign::Failed, at(1)); // as the last resort
         assert!(first(5) && !first(5), "one request probes");
@@ -263,6 +283,8 @@ mod tests {
         };
         health.note(&targets[0], Sign::OutOfFunds, start);
         assert_eq!(order(0), [2, 0, 1]);
+        assert_eq!(health.ill(at(1)).upstreams, [(poor.id, Duration::from_secs(299))]);
+        assert_eq!(health.ill(at(300)), Ill::default());
         assert_eq!(order(299), [2, 0, 1]);
         assert_eq!(order(300), [0, 1, 2]);
         health.note(&targets[1], Sign::OutOfFunds, at(300));

@@ -21,6 +21,7 @@ pub mod health;
 pub mod keys;
 pub mod life;
 pub mod rates;
+pub mod report;
 pub mod request_context;
 pub mod router;
 pub mod routes;

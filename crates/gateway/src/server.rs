@@ -21,9 +21,10 @@ use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::health::{Health, HealthConfig};
 use crate::keys::KeyCache;
+use crate::report::Refused;
 use crate::tls::Tls;
 use crate::tokens::Vocabularies;
-use crate::{changes, router, serve};
+use crate::{changes, report, router, serve};
 
 /// Once streams were told to end, they get this long to say goodbye.
 const GOODBYE: Duration = Duration::from_secs(5);
@@ -75,7 +76,7 @@ impl Server {
         database.max_connections = config.database_connections;
         let store = Store::connect_waiting(&database).await.context("DATABASE_URL: can't connect to PostgreSQL")?;
         let quota = Quota::start(quota, store.clone()).await.context("REDIS_URL: can't start the ledger")?;
-        let sealer = Sealer::new(&secret);
+        let sealer = Sealer::with(&config.sealing_keys, &secret);
         let keys = Arc::new(KeyCache::new(store.clone(), config.cache_s));
         let catalog = Arc::new(Catalog::new(store.clone(), sealer.clone(), vocabularies));
         catalog.refresh().await.context("DATABASE_URL: can't read the catalog; has `tollgate migrate` run?")?;
@@ -115,7 +116,10 @@ impl Server {
             calls: TaskTracker::new(),
             ending: CancellationToken::new(),
             accepting: AtomicBool::new(true),
+            refused: Refused::default(),
+            stopped: stop_tasks.clone(),
         });
+        tasks.spawn(report::run(Arc::clone(&app)));
         let (stop_accepting, connections) = (CancellationToken::new(), TaskTracker::new());
         tasks.spawn(serve::serve(
             serve::Listener { tcp: listener, tls },

@@ -190,13 +190,20 @@ impl Ledger {
         self.bounded(redis::cmd("PING").query_async::<()>(&mut connection)).await
     }
 
-    async fn check_server(&self) -> Result<(), LedgerError> {
+    /// The server's version, such as `7.2.4`; None where it does not tell.
+    ///
+    /// # Errors
+    /// Why Redis did not answer.
+    pub async fn version(&self) -> Result<Option<String>, LedgerError> {
         let mut connection = self.connection();
-        let info: String = redis::cmd("INFO").arg("server").query_async(&mut connection).await?;
-        let major = info
-            .lines()
-            .find_map(|line| line.strip_prefix("redis_version:"))
-            .and_then(|version| version.split('.').next()?.trim().parse::<u32>().ok());
+        let info: String = self.bounded(redis::cmd("INFO").arg("server").query_async(&mut connection)).await?;
+        Ok(info.lines().find_map(|line| line.strip_prefix("redis_version:")).map(|version| version.trim().to_owned()))
+    }
+
+    async fn check_server(&self) -> Result<(), LedgerError> {
+        let version = self.version().await?;
+        let major = version.and_then(|version| version.split('.').next()?.parse::<u32>().ok());
+        let mut connection = self.connection();
         if major.is_some_and(|major| major < 7) {
             return Err(LedgerError::Configuration(
                 "REDIS_URL: Redis 7.0 or later is needed (scripts with #!lua)".to_owned(),

@@ -132,6 +132,30 @@ impl Quota {
         &self.shared.store
     }
 
+    /// This process' id in Redis and Postgres.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.shared.config.gateway_id
+    }
+
+    /// How many freezes there are, of all gateways.
+    ///
+    /// # Errors
+    /// Redis gave no answer.
+    pub async fn live_freezes(&self) -> Result<u64, Unavailable> {
+        let shards: Vec<domain::Shard> = domain::Shard::all().collect();
+        let live = self.shared.ledger.live(&shards).await?;
+        Ok(live.into_iter().filter_map(|count| u64::try_from(count).ok()).sum())
+    }
+
+    /// The version of Redis; None where it does not tell.
+    ///
+    /// # Errors
+    /// Redis gave no answer.
+    pub async fn redis_version(&self) -> Result<Option<String>, Unavailable> {
+        Ok(self.shared.ledger.version().await?)
+    }
+
     /// Requests that were admitted and are not confirmed yet.
     #[must_use]
     pub fn in_flight(&self) -> usize {

@@ -31,6 +31,10 @@ pub struct Config {
     /// 32 random bytes in base64, the same for every service of the deployment
     #[arg(long, env = "TOLLGATE_SECRET_KEY", hide_env_values = true, value_parser = secret_key)]
     pub secret_key: SecretKey,
+    /// Keys that seal providers' keys and webhooks' secrets, each 32 random bytes in base64, separated by commas: the first
+    /// seals, all open; unset: derived from TOLLGATE_SECRET_KEY, which always opens
+    #[arg(long, env = "TOLLGATE_SEALING_KEYS", hide_env_values = true, value_delimiter = ',', value_parser = secret_key)]
+    pub sealing_keys: Vec<SecretKey>,
     /// The pauses before each attempt at a webhook or mail, the first of them 0
     #[arg(long, env = "TOLLGATE_WEBHOOK_SCHEDULE", default_value = "0,5s,5m,30m,2h,5h,10h,14h,20h,24h")]
     pub webhook_schedule: Schedule,

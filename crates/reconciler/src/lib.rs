@@ -11,6 +11,7 @@ pub mod deliver;
 pub mod due;
 pub mod opened;
 pub mod push;
+pub mod retention;
 pub mod run;
 pub mod sweep;
 pub mod windows;

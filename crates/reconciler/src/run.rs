@@ -19,7 +19,7 @@ use crate::deliver::Delivery;
 use crate::opened::Traces;
 use crate::sweep::Sweeper;
 use crate::windows::Windows;
-use crate::{Config, changes, due, push};
+use crate::{Config, changes, due, push, retention};
 
 /// Runs until SIGTERM or SIGINT.
 ///
@@ -46,6 +46,7 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
     };
     let delivery = Delivery::new(&config, ledger.clone(), store.clone())?;
     let delivering = tokio::spawn(delivery.run(stop.clone()));
+    let reporting = tokio::spawn(tell(store.clone(), stop.clone()));
     while !stop.is_cancelled() {
         if let Err(error) = lead(&config, &ledger, &store, &ready, &stop).await {
             ready.store(false, Ordering::Relaxed);
@@ -57,6 +58,7 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
         }
     }
     delivering.await?;
+    reporting.await?;
     server.await?;
     Ok(())
 }
@@ -120,16 +122,53 @@ async fn lead(
     }
 }
 
+/// Tells the others that this process is there, at work or waiting for its turn.
+async fn tell(store: Store, stop: CancellationToken) {
+    let id = format!("reconciler-{}", uuid::Uuid::now_v7().simple());
+    let mut ticks = interval(Duration::from_secs(5));
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        let is_over = tokio::select! {
+            _ = ticks.tick() => false,
+            () = stop.cancelled() => true,
+        };
+        let told = async {
+            let mut connection = store.acquire().await?;
+            if is_over {
+                store::reports::leave(&mut connection, &id).await
+            } else {
+                let (version, health) = (env!("CARGO_PKG_VERSION"), serde_json::json!({}));
+                store::reports::report(&mut connection, &id, "reconciler", version, &health).await
+            }
+        };
+        let told = tokio::time::timeout(Duration::from_secs(5), told).await;
+        if !matches!(told, Ok(Ok(()))) {
+            tracing::debug!("the report was not written");
+        }
+        if is_over {
+            return;
+        }
+    }
+}
+
 async fn upkeep(store: &Store) -> anyhow::Result<()> {
     let mut connection = store.acquire().await?;
     store::upkeep::ensure_partitions(&mut connection, 4).await?;
     store::beats::forget_old(&mut connection).await?;
     store::idempotency::remove_old(&mut connection).await?;
     store::idempotent_calls::remove_old(&mut connection).await?;
+    store::reports::forget_old(&mut connection).await?;
     store::keys::remove_retired_secrets(&mut connection).await?;
     store::service_tokens::remove_retired_secrets(&mut connection).await?;
     let learnt = store::models::learn_outputs(&mut connection).await?;
     info!(models = learnt, "the lengths of answers were learnt");
+    drop(connection);
+    let removed = retention::pass(store).await?;
+    if removed != retention::Removed::default() {
+        info!(usage_records = removed.usage_records, events = removed.events, "what is old was removed");
+    }
+    counter!("tollgate_removed_total", "what" => "usage_records").increment(removed.usage_records);
+    counter!("tollgate_removed_total", "what" => "events").increment(removed.events);
     Ok(())
 }
 

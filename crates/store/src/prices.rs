@@ -157,3 +157,21 @@ pub async fn in_force(conn: &mut PgConnection, models: &[ModelId]) -> Result<Vec
     .await?;
     Ok(rows.into_iter().map(Price::from).collect())
 }
+
+/// The price of a model, by its name, in force at an instant.
+///
+/// # Errors
+/// Those of Postgres.
+pub async fn at(conn: &mut PgConnection, model: &str, at: OffsetDateTime) -> Result<Option<Price>, Error> {
+    let row = sqlx::query_as!(
+        Row,
+        "SELECT p.id, model_id, valid_from, input::text, cached_input::text, cache_write_5m::text, cache_write_1h::text,
+                output::text, reasoning::text, audio_input::text, audio_output::text, image::text, per_request::text,
+                token_weights, p.created_at
+         FROM prices p JOIN models m ON m.id = p.model_id
+         WHERE m.name = $1 AND valid_from <= $2 ORDER BY valid_from DESC LIMIT 1",
+        model,
+        at,
+    );
+    Ok(row.fetch_optional(conn).await?.map(Price::from))
+}

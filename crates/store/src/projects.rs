@@ -157,6 +157,20 @@ pub async fn update(conn: &mut PgConnection, project: &Project) -> Result<Projec
     get(conn, project.id, &Reach::All).await
 }
 
+/// Archives a project.
+///
+/// # Errors
+/// `NotFound`.
+pub async fn archive(conn: &mut PgConnection, id: ProjectId) -> Result<Project, Error> {
+    sqlx::query!(
+        "UPDATE projects SET status = 'archived', updated_at = now(), version = version + 1 WHERE id = $1",
+        id.uuid(),
+    )
+    .execute(&mut *conn)
+    .await?;
+    get(conn, id, &Reach::All).await
+}
+
 /// Reads a project within reach.
 ///
 /// # Errors

@@ -101,9 +101,10 @@ async fn insert_outcomes<'a>(conn: &mut PgConnection, rows: &'a [OutcomeRow]) ->
     let columns = Columns::of(rows.iter().map(|row| (row, row.amount)));
     let outcomes: Vec<String> = rows.iter().map(|row| row.outcome.as_str().to_owned()).collect();
     let inserted = sqlx::query_scalar!(
-        "INSERT INTO settlements (request_id, kind, tenant_id, project_id, key_id, scopes, amount, outcome)
-         SELECT r, 0, t, p, k, string_to_array(s, ','), a, o
-         FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::bigint[], $7::text[]) AS x (r, t, p, k, s, a, o)
+        "INSERT INTO settlements (request_id, kind, tenant_id, project_id, key_id, scopes, amount, outcome, model)
+         SELECT r, 0, t, p, k, string_to_array(s, ','), a, o, m
+         FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::bigint[], $7::text[], $8::text[])
+             AS x (r, t, p, k, s, a, o, m)
          ON CONFLICT DO NOTHING RETURNING request_id",
         &columns.requests,
         &columns.tenants,
@@ -111,7 +112,8 @@ async fn insert_outcomes<'a>(conn: &mut PgConnection, rows: &'a [OutcomeRow]) ->
         &columns.keys,
         &columns.scopes,
         &columns.amounts,
-        &outcomes
+        &outcomes,
+        &columns.models
     )
     .fetch_all(conn)
     .await?;
@@ -150,16 +152,17 @@ async fn insert_late<'a>(conn: &mut PgConnection, rows: Vec<&'a OutcomeRow>) -> 
     }
     let columns = Columns::of(differing.iter().copied());
     let inserted = sqlx::query_scalar!(
-        "INSERT INTO settlements (request_id, kind, tenant_id, project_id, key_id, scopes, amount, outcome)
-         SELECT r, 1, t, p, k, string_to_array(s, ','), a, 'late'
-         FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::bigint[]) AS x (r, t, p, k, s, a)
+        "INSERT INTO settlements (request_id, kind, tenant_id, project_id, key_id, scopes, amount, outcome, model)
+         SELECT r, 1, t, p, k, string_to_array(s, ','), a, 'late', m
+         FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::bigint[], $7::text[]) AS x (r, t, p, k, s, a, m)
          ON CONFLICT DO NOTHING RETURNING request_id",
         &columns.requests,
         &columns.tenants,
         &columns.projects,
         &columns.keys,
         &columns.scopes,
-        &columns.amounts
+        &columns.amounts,
+        &columns.models
     )
     .fetch_all(conn)
     .await?;
@@ -248,6 +251,7 @@ async fn touch(conn: &mut PgConnection, accepted: &[Accepted<'_>]) -> Result<(),
 }
 
 /// The rows as arrays, one per column.
+#[derive(Default)]
 struct Columns {
     requests: Vec<Uuid>,
     tenants: Vec<Uuid>,
@@ -255,12 +259,12 @@ struct Columns {
     keys: Vec<Uuid>,
     scopes: Vec<String>,
     amounts: Vec<i64>,
+    models: Vec<String>,
 }
 
 impl Columns {
     fn of<'a>(rows: impl Iterator<Item = (&'a OutcomeRow, Amount)>) -> Self {
-        let mut columns =
-            Self { requests: vec![], tenants: vec![], projects: vec![], keys: vec![], scopes: vec![], amounts: vec![] };
+        let mut columns = Self::default();
         for (row, amount) in rows {
             columns.requests.push(row.request_id.uuid());
             columns.tenants.push(row.tenant_id.uuid());
@@ -268,6 +272,7 @@ impl Columns {
             columns.keys.push(row.record.key_id.uuid());
             columns.scopes.push(row.scopes.iter().map(ToString::to_string).collect::<Vec<_>>().join(","));
             columns.amounts.push(amount.units());
+            columns.models.push(row.record.model.clone());
         }
         columns
     }

@@ -12,10 +12,11 @@ use crate::Error;
 const VERSION: u8 = 1;
 const NONCE_BYTES: usize = 12;
 
-/// Seals and opens under one key. Cheap to clone; never shown by `Debug`.
+/// Seals under one key, and opens under that and older ones. Cheap to clone; never shown by `Debug`.
 #[derive(Clone)]
 pub struct Sealer {
-    cipher: Aes256Gcm,
+    newest: Aes256Gcm,
+    older: Vec<Aes256Gcm>,
 }
 
 impl std::fmt::Debug for Sealer {
@@ -28,7 +29,19 @@ impl Sealer {
     /// Derives the sealing key from the deployment's (`TOLLGATE_SECRET_KEY`).
     #[must_use]
     pub fn new(key: &SecretKey) -> Self {
-        Self { cipher: Aes256Gcm::new(&key.subkey("seal").into()) }
+        Self::with(&[], key)
+    }
+
+    /// Seals under the first of `keys` (`TOLLGATE_SEALING_KEYS`), and opens what was sealed under any of them or under the
+    /// deployment's key; without `keys` that one seals.
+    #[must_use]
+    pub fn with(keys: &[SecretKey], key: &SecretKey) -> Self {
+        let cipher = |key: &SecretKey| Aes256Gcm::new(&key.subkey("seal").into());
+        let mut ciphers = keys.iter().map(cipher);
+        match ciphers.next() {
+            None => Self { newest: cipher(key), older: Vec::new() },
+            Some(newest) => Self { newest, older: ciphers.chain([cipher(key)]).collect() },
+        }
     }
 
     /// Seals `secret` for `owner`, the id of the row that it belongs to.
@@ -46,7 +59,7 @@ impl Sealer {
     pub fn seal_bytes(&self, owner: &str, secret: &[u8]) -> Result<Vec<u8>, Error> {
         let nonce = Aes256Gcm::generate_nonce(&mut OsRng);
         let payload = Payload { msg: secret, aad: owner.as_bytes() };
-        let sealed = self.cipher.encrypt(&nonce, payload).map_err(|why| Error::corrupt("sealed value", why))?;
+        let sealed = self.newest.encrypt(&nonce, payload).map_err(|why| Error::corrupt("sealed value", why))?;
         Ok([&[VERSION], nonce.as_slice(), &sealed].concat())
     }
 
@@ -63,21 +76,56 @@ impl Sealer {
     /// # Errors
     /// As [`Self::open`].
     pub fn open_bytes(&self, owner: &str, sealed: &[u8]) -> Result<Vec<u8>, Error> {
-        let corrupt = |why: &str| Error::corrupt("sealed value", why);
-        let (version, rest) = sealed.split_first().ok_or_else(|| corrupt("empty"))?;
-        if *version != VERSION {
-            return Err(corrupt("sealed by a later version"));
+        let ciphers = [&self.newest].into_iter().chain(&self.older);
+        let mut opened = Err(Error::corrupt("sealed value", "no key"));
+        for cipher in ciphers {
+            opened = open_under(cipher, owner, sealed);
+            if opened.is_ok() {
+                break;
+            }
         }
-        let (nonce, sealed) = rest.split_at_checked(NONCE_BYTES).ok_or_else(|| corrupt("too short"))?;
-        let payload = Payload { msg: sealed, aad: owner.as_bytes() };
-        let opened = self.cipher.decrypt(Nonce::from_slice(nonce), payload);
-        opened.map_err(|_| corrupt("sealed under another key or altered"))
+        opened
     }
+
+    /// What was sealed under an older key, sealed under the newest; none where it is already.
+    ///
+    /// # Errors
+    /// As [`Self::open`] and [`Self::seal`].
+    pub fn renewed(&self, owner: &str, sealed: &[u8]) -> Result<Option<Vec<u8>>, Error> {
+        if open_under(&self.newest, owner, sealed).is_ok() {
+            return Ok(None);
+        }
+        self.seal_bytes(owner, &self.open_bytes(owner, sealed)?).map(Some)
+    }
+}
+
+fn open_under(cipher: &Aes256Gcm, owner: &str, sealed: &[u8]) -> Result<Vec<u8>, Error> {
+    let corrupt = |why: &str| Error::corrupt("sealed value", why);
+    let (version, rest) = sealed.split_first().ok_or_else(|| corrupt("empty"))?;
+    if *version != VERSION {
+        return Err(corrupt("sealed by a later version"));
+    }
+    let (nonce, sealed) = rest.split_at_checked(NONCE_BYTES).ok_or_else(|| corrupt("too short"))?;
+    let payload = Payload { msg: sealed, aad: owner.as_bytes() };
+    let opened = cipher.decrypt(Nonce::from_slice(nonce), payload);
+    opened.map_err(|_| corrupt("sealed under another key or altered"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn older_keys_open_until_everything_is_renewed() {
+        let key = |byte| SecretKey::from_bytes([byte; 32]);
+        let before = Sealer::new(&key(7)).seal("up_1", "sk-secret").unwrap();
+        let rotated = Sealer::with(&[key(9), key(8)], &key(7));
+        assert_eq!(rotated.open("up_1", &before).unwrap(), "sk-secret");
+        let renewed = rotated.renewed("up_1", &before).unwrap().unwrap();
+        assert_eq!(rotated.renewed("up_1", &renewed).unwrap(), None);
+        assert_eq!(Sealer::new(&key(9)).open("up_1", &renewed).unwrap(), "sk-secret");
+        assert!(rotated.renewed("up_2", &before).is_err());
+    }
 
     #[test]
     fn only_the_same_key_and_owner_open() {

@@ -148,6 +148,15 @@ pub async fn update(conn: &mut PgConnection, upstream: &Upstream) -> Result<(), 
     if updated.rows_affected() == 1 { Ok(()) } else { Err(Error::Stale) }
 }
 
+/// The sealed key; none where the upstream wants none.
+///
+/// # Errors
+/// `NotFound`.
+pub async fn sealed_key(conn: &mut PgConnection, id: UpstreamId) -> Result<Option<Vec<u8>>, Error> {
+    let key = sqlx::query_scalar!("SELECT sealed_key FROM upstreams WHERE id = $1", id.uuid());
+    Ok(key.fetch_one(conn).await?)
+}
+
 /// Replaces or removes the provider's key.
 ///
 /// # Errors

@@ -98,12 +98,34 @@ impl<P: Policy> Call<P> {
         Ok(self.app)
     }
 
+    /// Ends the transaction, and gives the way to one after the other for a reply that is read in pages, with the tenants
+    /// that the caller may see.
+    pub fn into_pages(self) -> (Pages, Reach) {
+        (Pages { app: self.app }, self.reach)
+    }
+
     /// 404 unless the caller may see the tenant.
     ///
     /// # Errors
     /// 404.
     pub fn must_reach(&self, tenant: TenantId) -> Result<()> {
         if self.reach.covers(tenant) { Ok(()) } else { Err(Error::not_found()) }
+    }
+}
+
+/// Opens the transactions of a long reply, for a caller who was authorised at its beginning.
+#[derive(Clone)]
+pub struct Pages {
+    app: App,
+}
+
+impl Pages {
+    /// A transaction for one page.
+    ///
+    /// # Errors
+    /// 503 where Postgres is away.
+    pub async fn begin(&self) -> Result<Transaction> {
+        Ok(self.app.store().begin().await?)
     }
 }
 

@@ -80,6 +80,12 @@ policies! {
     WriteUpstreams: P, [UpstreamsWrite], platform: true;
     /// Read recorded requests.
     ReadUsage: V_T, [UsageRead], platform: false;
+    /// Charge usage that was metered elsewhere.
+    WriteUsage: P, [UsageWrite], platform: false;
+    /// Read figures of the whole platform.
+    ReadPlatform: V, [], platform: true;
+    /// Change settings of the whole platform, and its secrets.
+    ManagePlatform: O, [], platform: true;
     /// Manage webhook endpoints.
     WriteWebhooks: P_T, [WebhooksWrite], platform: false;
     /// Read the feed of events.

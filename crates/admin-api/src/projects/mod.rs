@@ -1,5 +1,6 @@
 //! Projects of a tenant.
 
+pub mod archive;
 pub mod change;
 pub mod create;
 pub mod list;

@@ -55,18 +55,45 @@ pub async fn handler(mut call: Call<ReadUsage>, Query(ask): Query<Ask>) -> Resul
     if ask.sort.as_deref().is_some_and(|sort| sort != "-created_at") {
         return Err(Error::field("sort", "invalid", "requests are listed newest first: -created_at"));
     }
-    if ask.outcome.as_deref().is_some_and(|outcome| !OUTCOMES.contains(&outcome)) {
-        return Err(Error::field("outcome", "invalid", "must be final, expired or rolled_back"));
-    }
     let after = ask.cursor.as_deref().map(list::read_id).transpose()?.map(RequestId::from_uuid);
-    let filter = filter(&mut call, ask).await?;
+    let what = What {
+        tenant_id: ask.tenant_id,
+        project_id: ask.project_id,
+        key_id: ask.key_id,
+        model: ask.model,
+        outcome: ask.outcome,
+        from: ask.from,
+        to: ask.to,
+        min_charge: ask.min_charge,
+    };
+    let filter = filter(&mut call, what).await?;
     let mut rows = store::requests::list(&mut call.tx, &filter, &call.reach, after, i64::from(limit) + 1).await?;
     let next_cursor = list::cut(&mut rows, limit).map(|last| list::write(&[&last.id.uuid().to_string()]));
     let items = rows.into_iter().map(view).collect::<Result<_>>()?;
     Ok(Reply::ok(Page { items, next_cursor }))
 }
 
-async fn filter(call: &mut Call<ReadUsage>, ask: Ask) -> Result<Filter> {
+/// Which requests, as it was asked for.
+#[derive(Debug)]
+pub struct What {
+    pub tenant_id: Option<TenantId>,
+    pub project_id: Option<ProjectId>,
+    pub key_id: Option<KeyId>,
+    pub model: Option<String>,
+    pub outcome: Option<String>,
+    pub from: Option<Timestamp>,
+    pub to: Option<Timestamp>,
+    pub min_charge: Option<Decimal>,
+}
+
+/// Checks what was asked for.
+///
+/// # Errors
+/// 422 by field; 404 for a tenant beyond reach.
+pub async fn filter(call: &mut Call<ReadUsage>, ask: What) -> Result<Filter> {
+    if ask.outcome.as_deref().is_some_and(|outcome| !OUTCOMES.contains(&outcome)) {
+        return Err(Error::field("outcome", "invalid", "must be final, expired or rolled_back"));
+    }
     let unit = match ask.tenant_id {
         Some(id) => unit(&store::tenants::get(&mut call.tx, id, &call.reach).await?)?,
         None => Unit::Credit,

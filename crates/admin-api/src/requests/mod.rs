@@ -1,5 +1,6 @@
 //! Recorded requests of the data plane.
 
+pub mod export;
 pub mod list;
 pub mod read;
 

@@ -11,6 +11,7 @@ use crate::path::Id;
 use crate::precondition::IfMatch;
 use crate::reply::Reply;
 use crate::targets::{MAX_MULTIPLIER, dialects, view};
+use crate::upstreams::health::Ill;
 use crate::validate::Fields;
 
 /// Changes a target; in force on every gateway within a second.
@@ -26,8 +27,9 @@ pub async fn handler(
     let before = store::targets::get(&mut call.tx, id).await?;
     if_match.check(before.version)?;
     store::targets::update(&mut call.tx, &apply(&before, &body)?).await?;
-    let after = view(store::targets::get(&mut call.tx, id).await?)?;
-    call.commit(Audit::new("target.change", id).before(&view(before)?).after(&after)).await?;
+    let ill = Ill::read(&mut call.tx).await?;
+    let after = view(store::targets::get(&mut call.tx, id).await?, &ill)?;
+    call.commit(Audit::new("target.change", id).before(&view(before, &ill)?).after(&after)).await?;
     let version = after.version;
     Ok(Reply::ok(after).version(version))
 }

@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::path::Id;
 use crate::reply::Reply;
 use crate::targets::{MAX_MULTIPLIER, dialects, view};
+use crate::upstreams::health::Ill;
 use crate::validate::Fields;
 
 /// Adds a target to a model; in force on every gateway within a second.
@@ -30,7 +31,7 @@ pub async fn handler(
         other => other?,
     };
     let row = read(id, &body, &upstream.kind)?;
-    let view = view(store::targets::create(&mut call.tx, &row).await?)?;
+    let view = view(store::targets::create(&mut call.tx, &row).await?, &Ill::default())?;
     call.commit(Audit::new("target.create", view.id).after(&view)).await?;
     Ok(Reply::created(&format!("/targets/{}", view.id), view.clone()).version(view.version))
 }

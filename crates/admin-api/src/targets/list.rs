@@ -11,6 +11,7 @@ use crate::list::{ByCreation, Query};
 use crate::path::Id;
 use crate::reply::Reply;
 use crate::targets::view;
+use crate::upstreams::health::Ill;
 
 /// Lists a model's targets.
 #[utoipa::path(get, path = "/models/{m}/targets", operation_id = "list_targets", tag = "models",
@@ -23,5 +24,6 @@ pub async fn handler(
 ) -> Result<Reply<Page<Target>>> {
     store::models::get(&mut call.tx, id).await?;
     let rows = store::targets::list(&mut call.tx, id, query.window()?).await?;
-    Ok(Reply::ok(query.page(rows, |target| target.id.uuid(), view)?))
+    let ill = Ill::read(&mut call.tx).await?;
+    Ok(Reply::ok(query.page(rows, |target| target.id.uuid(), |target| view(target, &ill))?))
 }

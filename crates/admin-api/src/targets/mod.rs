@@ -9,13 +9,14 @@ use api_types::Factor;
 use api_types::target::{Dialect, Target};
 
 use crate::error::{Error, Result};
+use crate::upstreams::health::Ill;
 use crate::validate::Fields;
 
 /// A target as the API shows it.
 ///
 /// # Errors
 /// 500 for a stored word that this version does not know.
-pub fn view(target: store::targets::Target) -> Result<Target> {
+pub fn view(target: store::targets::Target, ill: &Ill) -> Result<Target> {
     let dialects = target.dialects.iter().map(|dialect| dialect.parse()).collect::<Result<_, _>>();
     Ok(Target {
         id: target.id,
@@ -27,6 +28,7 @@ pub fn view(target: store::targets::Target) -> Result<Target> {
         weight: target.weight,
         multiplier: Factor::from_text(target.multiplier),
         enabled: target.enabled,
+        health: ill.target(target.id, target.upstream_id),
         created_at: target.created_at.into(),
         version: target.version,
     })

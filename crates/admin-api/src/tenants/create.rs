@@ -13,11 +13,11 @@ use crate::auth::policy::CreateTenants;
 use crate::auth::{Audit, Call};
 use crate::body::Json;
 use crate::error::{Error, Result};
-use crate::numbers;
 use crate::once::{self, Key, Stored};
 use crate::tenants::settings::{BeyondTotal, StoredSettings};
 use crate::tenants::{plan, view};
 use crate::validate::Fields;
+use crate::{numbers, platform};
 
 /// Creates a tenant, with its plan in the same call where wanted. A used `external_id` is 409 with the tenant's id.
 #[utoipa::path(post, path = "/tenants", operation_id = "create_tenant", tag = "tenants", request_body = CreateTenant,
@@ -28,7 +28,8 @@ pub async fn handler(
     key: Key,
     Json { value: body, hash }: Json<CreateTenant>,
 ) -> Result<Response> {
-    let checked = check(&body)?;
+    let defaults = store::platform::settings(&mut call.tx).await?;
+    let checked = check(&body, &defaults)?;
     if let Some(stored) = once::claim(&mut call, &key, &hash).await? {
         let app = call.app.clone();
         drop(call);
@@ -70,11 +71,11 @@ impl Checked {
     }
 }
 
-fn check(body: &CreateTenant) -> Result<Checked> {
+fn check(body: &CreateTenant, defaults: &store::platform::Settings) -> Result<Checked> {
     let mut fields = Fields::new();
     let name = fields.text("name", &body.name, 200);
     let external_id = body.external_id.as_ref().map(|id| fields.text("external_id", id, 200));
-    let time_zone = match Zone::parse(&body.time_zone) {
+    let time_zone = match Zone::parse(body.time_zone.as_ref().unwrap_or(&defaults.default_time_zone)) {
         Ok(zone) => zone.name().to_owned(),
         Err(why) => {
             fields.refuse("time_zone", "invalid", why.to_string());
@@ -86,6 +87,7 @@ fn check(body: &CreateTenant) -> Result<Checked> {
         fields.refuse("period.anchor", "out_of_range", why.to_string());
     }
     let mut settings = StoredSettings::default();
+    settings.set_thresholds(platform::thresholds(defaults)?);
     if let Some(change) = &body.settings {
         settings.apply(change, body.unit, &mut fields)?;
     }

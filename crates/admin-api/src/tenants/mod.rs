@@ -1,6 +1,7 @@
 //! Tenants.
 
 pub mod change;
+pub mod close;
 pub mod create;
 pub mod list;
 pub mod plan;

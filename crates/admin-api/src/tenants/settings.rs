@@ -25,6 +25,11 @@ impl StoredSettings {
         serde_json::from_value(tenant.settings.clone()).map(Self).map_err(Error::internal)
     }
 
+    /// Percent used at which the tenant is warned.
+    pub fn set_thresholds(&mut self, thresholds: Vec<u32>) {
+        self.0.thresholds = thresholds;
+    }
+
     /// Applies a change; what is wrong is refused by field.
     ///
     /// # Errors

@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::path::Id;
 use crate::precondition::IfMatch;
 use crate::reply::Reply;
+use crate::upstreams::health::Ill;
 use crate::upstreams::{base_url, check_key, seal, view};
 use crate::validate::Fields;
 
@@ -30,7 +31,8 @@ pub async fn handler(
         let key = key.as_deref().map(|key| seal(&call.app, id, key)).transpose()?;
         store::upstreams::set_key(&mut call.tx, id, key.as_ref()).await?;
     }
-    let view_of = |upstream| view(upstream);
+    let ill = Ill::read(&mut call.tx).await?;
+    let view_of = |upstream| view(upstream, &ill);
     let after = view_of(store::upstreams::get(&mut call.tx, id).await?)?;
     call.commit(Audit::new("upstream.change", id).before(&view_of(before)?).after(&after)).await?;
     let version = after.version;

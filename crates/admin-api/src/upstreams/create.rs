@@ -9,6 +9,7 @@ use crate::auth::{Audit, Call};
 use crate::body::Json;
 use crate::error::Result;
 use crate::reply::Reply;
+use crate::upstreams::health::Ill;
 use crate::upstreams::{base_url, check_key, seal, view};
 use crate::validate::Fields;
 
@@ -21,7 +22,7 @@ pub async fn handler(
 ) -> Result<Reply<Upstream>> {
     let row = check(&body)?;
     let key = body.api_key.as_deref().map(|key| seal(&call.app, row.id, key)).transpose()?;
-    let view = view(store::upstreams::create(&mut call.tx, &row, key.as_ref()).await?)?;
+    let view = view(store::upstreams::create(&mut call.tx, &row, key.as_ref()).await?, &Ill::default())?;
     call.commit(Audit::new("upstream.create", view.id).after(&view)).await?;
     Ok(Reply::created(&format!("/upstreams/{}", view.id), view.clone()).version(view.version))
 }

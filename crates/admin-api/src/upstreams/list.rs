@@ -8,6 +8,7 @@ use crate::auth::policy::ReadUpstreams;
 use crate::error::Result;
 use crate::list::{ByCreation, Query};
 use crate::reply::Reply;
+use crate::upstreams::health::Ill;
 use crate::upstreams::view;
 
 /// Lists upstreams, without their keys.
@@ -15,5 +16,6 @@ use crate::upstreams::view;
     responses((status = 200, description = "A page of upstreams.", body = Page<Upstream>)))]
 pub async fn handler(mut call: Call<ReadUpstreams>, Query(query): Query<ByCreation>) -> Result<Reply<Page<Upstream>>> {
     let rows = store::upstreams::list(&mut call.tx, query.window()?).await?;
-    Ok(Reply::ok(query.page(rows, |upstream| upstream.id.uuid(), view)?))
+    let ill = Ill::read(&mut call.tx).await?;
+    Ok(Reply::ok(query.page(rows, |upstream| upstream.id.uuid(), |upstream| view(upstream, &ill))?))
 }

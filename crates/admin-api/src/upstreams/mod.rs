@@ -3,8 +3,11 @@
 pub mod change;
 pub mod create;
 pub mod delete;
+pub mod health;
 pub mod list;
 pub mod read;
+pub mod rewrap_keys;
+pub mod test;
 
 use api_types::upstream::Upstream;
 use domain::UpstreamId;
@@ -13,13 +16,15 @@ use store::upstreams::SealedKey;
 
 use crate::app::App;
 use crate::error::{Error, Result};
+use crate::upstreams::health::Ill;
 use crate::validate::Fields;
 
 /// An upstream as the API shows it: its key never comes back.
 ///
 /// # Errors
 /// 500 for a stored word that this version does not know.
-pub fn view(upstream: store::upstreams::Upstream) -> Result<Upstream> {
+pub fn view(upstream: store::upstreams::Upstream, ill: &Ill) -> Result<Upstream> {
+    let (health, parked_until) = ill.upstream(upstream.id);
     Ok(Upstream {
         id: upstream.id,
         kind: upstream
@@ -32,6 +37,8 @@ pub fn view(upstream: store::upstreams::Upstream) -> Result<Upstream> {
         key_version: upstream.key_version,
         connect_timeout_ms: upstream.connect_timeout_ms,
         read_timeout_ms: upstream.read_timeout_ms,
+        health,
+        parked_until: parked_until.map(Into::into),
         created_at: upstream.created_at.into(),
         version: upstream.version,
     })

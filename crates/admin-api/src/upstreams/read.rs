@@ -8,6 +8,7 @@ use crate::auth::policy::ReadUpstreams;
 use crate::error::Result;
 use crate::path::Id;
 use crate::reply::Reply;
+use crate::upstreams::health::Ill;
 use crate::upstreams::view;
 
 /// An upstream, without its key.
@@ -17,5 +18,6 @@ use crate::upstreams::view;
 pub async fn handler(mut call: Call<ReadUpstreams>, Id(id): Id<UpstreamId>) -> Result<Reply<Upstream>> {
     let upstream = store::upstreams::get(&mut call.tx, id).await?;
     let version = upstream.version;
-    Ok(Reply::ok(view(upstream)?).version(version))
+    let ill = Ill::read(&mut call.tx).await?;
+    Ok(Reply::ok(view(upstream, &ill)?).version(version))
 }

@@ -19,12 +19,16 @@ async fn every_change_is_audited() {
             if method == "get" || operation["x-callers"]["anyone"] == true || method == "delete" {
                 continue;
             }
+            // What can't be used afterwards has a sample of its own.
+            let last = ["close_tenant", "archive_project"].contains(&id);
+            let own = if last { Some(Sample::make(&world).await) } else { None };
+            let sample = own.as_ref().unwrap_or(&sample);
             let path = sample.path(path.strip_prefix("/api/v1").unwrap());
             let request = world.request(method.to_uppercase().parse().unwrap(), &path, &owner);
             let request = request.header("idempotency-key", id).header("if-match", "*");
-            crate::samples::prepare(&world, id, &sample).await;
+            crate::samples::prepare(&world, id, sample).await;
             let before = count().await;
-            let answer = world.send(request.json(&crate::samples::body(id, &sample).unwrap())).await;
+            let answer = world.send(request.json(&crate::samples::body(id, sample).unwrap())).await;
             assert!(answer.status.is_success(), "{id}: {}", answer.body);
             assert_eq!(count().await, before + 1, "{id} leaves one entry");
             changes += 1;

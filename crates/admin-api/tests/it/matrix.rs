@@ -30,7 +30,9 @@ impl Operation {
 
     /// True where the path names something of a tenant.
     fn of_tenant(&self) -> bool {
-        ["{t}", "{p}", "{k}", "{g}", "{req}", "{w}"].iter().any(|part| self.path.contains(part))
+        // The key that usage is charged to stands in the body.
+        let parts = ["{t}", "{p}", "{k}", "{g}", "{req}", "{w}"];
+        self.id == "ingest_usage" || parts.iter().any(|part| self.path.contains(part))
     }
 
     async fn call(&self, world: &World, sample: &Sample, who: &Who) -> Answer {

@@ -58,6 +58,7 @@ impl Sample {
             .replace("{u}", &self.upstream)
             .replace("{req}", &self.request)
             .replace("{w}", &self.webhook)
+            .replace("{period}", &this_month())
             .replace("{id}", if service_token { &self.service_token } else { &self.target })
     }
 }
@@ -81,8 +82,8 @@ pub async fn record(world: &World, tenant: &str, project: &str, key: &str) -> St
     let sql = format!(
         "INSERT INTO usage_records (request_id, tenant_id, project_id, key_id, model, outcome, estimate, frozen, actual, usage, upstream_status)
          VALUES ('{r}', '{t}', '{p}', '{k}', 'gpt', 'final', 9000000, 10000000, 7000000, '{{\"input\": 12}}', 200);
-         INSERT INTO settlements (request_id, kind, tenant_id, project_id, key_id, scopes, amount, outcome)
-         VALUES ('{r}', 0, '{t}', '{p}', '{k}', '{{}}', 7000000, 'final');
+         INSERT INTO settlements (request_id, kind, tenant_id, project_id, key_id, scopes, amount, outcome, model)
+         VALUES ('{r}', 0, '{t}', '{p}', '{k}', '{{}}', 7000000, 'final', 'gpt');
          INSERT INTO allocations (request_id, kind, grant_id, amount)
          SELECT '{r}', 0, id, 7000000 FROM grants WHERE tenant_id = '{t}' ORDER BY id LIMIT 1"
     );
@@ -98,6 +99,11 @@ pub async fn prepare(world: &World, operation: &str, sample: &Sample) {
             world.delete(&format!("/targets/{}", sample.target), &world.system).await.expect(204);
             return;
         }
+        "test_upstream" => {
+            // Nobody listens there: the answer comes at once.
+            world.database.execute("UPDATE upstreams SET base_url = 'http://127.0.0.1:1'").await.unwrap();
+            return;
+        }
         "change_project_quota" => "projects",
         "change_key_quota" => "api_keys",
         _ => return,
@@ -108,6 +114,12 @@ pub async fn prepare(world: &World, operation: &str, sample: &Sample) {
     world.database.execute(&sql).await.unwrap();
 }
 
+/// The present month of UTC, as a statement's period.
+pub fn this_month() -> String {
+    let now = time::OffsetDateTime::now_utc();
+    format!("{:04}-{:02}", now.year(), u8::from(now.month()))
+}
+
 /// A body that the operation takes.
 pub fn body(operation: &str, sample: &Sample) -> Option<Value> {
     let name = uuid::Uuid::now_v7().to_string();
@@ -115,7 +127,10 @@ pub fn body(operation: &str, sample: &Sample) -> Option<Value> {
         "create_service_token" => json!({"name": "t", "scopes": ["tenants:read"]}),
         "create_tenant" => json!({"name": "t", "plan": {"amount": "1"}}),
         "change_tenant" => json!({"name": "changed"}),
-        "suspend_tenant" | "resume_tenant" | "disable_key" | "enable_key" | "end_grant" | "roll_back_freeze" => {
+        "ingest_usage" => json!({"key_id": sample.key, "model": "m", "charge": "0.01", "reference": name, "occurred_at": "2026-01-01T00:00:00Z"}),
+        "change_settings" => json!({"retention": {"events_days": 60}}),
+        "archive_project" | "test_upstream" | "rewrap_upstream_keys" => json!({}),
+        "suspend_tenant" | "resume_tenant" | "close_tenant" | "disable_key" | "enable_key" | "end_grant" | "roll_back_freeze" => {
             json!({"reason": "test"})
         }
         "rebuild_tenant" => json!({"dry_run": false}),
@@ -172,6 +187,14 @@ pub fn body(operation: &str, sample: &Sample) -> Option<Value> {
         | "list_events"
         | "list_event_types"
         | "list_requests"
+        | "export_requests"
+        | "read_usage"
+        | "export_usage"
+        | "list_statements"
+        | "read_statement"
+        | "read_overview"
+        | "read_system"
+        | "read_settings"
         | "read_request" => return None,
         other => panic!("the operation {other} is new: give it a row here, with a body that it takes"),
     })

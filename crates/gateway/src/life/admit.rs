@@ -46,6 +46,15 @@ pub async fn admit(call: &Call, plan: &Plan) -> Result<Freeze, ApiError> {
         Err(_) => ("unavailable", "none"),
     };
     metrics::counter!("tollgate_gateway_freezes_total", "outcome" => outcome, "level" => level).increment(1);
+    let reason = match &admission {
+        Ok(Admission::Admitted(_)) | Err(_) => None,
+        Ok(Admission::Refused(refusal)) => Some(refusal.limit.clone()),
+        Ok(Admission::Inactive { .. }) => Some("inactive".to_owned()),
+    };
+    if let Some(reason) = reason {
+        let (tenant_id, project_id, key_id, model) = (of.tenant_id, of.project_id, of.key_id, plan.model.name.clone());
+        call.app.refused.count(store::usage::Refusal { tenant_id, project_id, key_id, model, reason });
+    }
     match admission {
         Ok(Admission::Admitted(freeze)) => Ok(freeze),
         Ok(Admission::Refused(refusal)) => {

@@ -89,8 +89,19 @@ impl Mails {
     }
 
     async fn send(&self, mail: &Claimed) -> anyhow::Result<()> {
-        self.server.send(message(mail, &self.from)?).await?;
+        let from = self.sender().await;
+        self.server.send(message(mail, &from)?).await?;
         Ok(())
+    }
+
+    /// The sender of the platform's settings; the configuration's where none is set, or Postgres does not answer now.
+    async fn sender(&self) -> Mailbox {
+        let read = async {
+            let mut connection = self.store.acquire().await?;
+            store::platform::settings(&mut connection).await
+        };
+        let set = read.await.ok().and_then(|settings| settings.mail_from);
+        set.and_then(|text| text.parse().ok()).unwrap_or_else(|| self.from.clone())
     }
 }
 

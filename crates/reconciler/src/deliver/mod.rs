@@ -53,7 +53,7 @@ impl Delivery {
     pub fn new(config: &Config, ledger: Ledger, store: Store) -> anyhow::Result<Self> {
         let webhooks = Webhooks {
             store: store.clone(),
-            sealer: Sealer::new(&config.secret_key),
+            sealer: Sealer::with(&config.sealing_keys, &config.secret_key),
             connector: connect::Connector::new(Allowed::new(config.webhook_allow.clone()))?,
             schedule: config.webhook_schedule.clone(),
             disable_after: config.webhook_disable_after,

@@ -27,6 +27,8 @@ pub(super) struct Event {
     pub kind: &'static str,
     pub delta: i64,
     pub repaid: i64,
+    /// What was left of a grant that ended.
+    pub unused: i64,
 }
 
 /// A tenant's grants, opened for one change.
@@ -149,7 +151,8 @@ impl Book {
                 self.lapsed += amount - used;
             }
         }
-        self.event(id, status.as_str(), if was_in_force { -amount } else { 0 }, 0);
+        let (delta, unused) = if was_in_force { (-amount, amount - used) } else { (0, 0) };
+        self.events.push(Event { grant: id.uuid(), kind: status.as_str(), delta, repaid: 0, unused });
         Ok(())
     }
 
@@ -229,7 +232,7 @@ impl Book {
     }
 
     fn event(&mut self, id: GrantId, kind: &'static str, delta: i64, repaid: i64) {
-        self.events.push(Event { grant: id.uuid(), kind, delta, repaid });
+        self.events.push(Event { grant: id.uuid(), kind, delta, repaid, unused: 0 });
     }
 
     /// Writes the change; version + 1.

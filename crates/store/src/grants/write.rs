@@ -107,9 +107,11 @@ async fn write_events(conn: &mut PgConnection, book: &Book, actor: &str, reason:
     let kinds: Vec<String> = book.events.iter().map(|event| event.kind.to_owned()).collect();
     let deltas: Vec<i64> = book.events.iter().map(|event| event.delta).collect();
     let repaid: Vec<i64> = book.events.iter().map(|event| event.repaid).collect();
+    let unused: Vec<i64> = book.events.iter().map(|event| event.unused).collect();
     sqlx::query!(
-        "INSERT INTO grant_events (grant_id, tenant_id, kind, delta, repaid, account_version, actor, reason)
-         SELECT g, $1, k, d, r, $2, $3, $4 FROM unnest($5::uuid[], $6::text[], $7::bigint[], $8::bigint[]) AS x (g, k, d, r)",
+        "INSERT INTO grant_events (grant_id, tenant_id, kind, delta, repaid, unused, account_version, actor, reason)
+         SELECT g, $1, k, d, r, u, $2, $3, $4
+         FROM unnest($5::uuid[], $6::text[], $7::bigint[], $8::bigint[], $9::bigint[]) AS x (g, k, d, r, u)",
         book.tenant_id.uuid(),
         book.version,
         actor,
@@ -117,7 +119,8 @@ async fn write_events(conn: &mut PgConnection, book: &Book, actor: &str, reason:
         &grants,
         &kinds,
         &deltas,
-        &repaid
+        &repaid,
+        &unused
     )
     .execute(conn)
     .await?;

@@ -44,7 +44,7 @@ impl Typed {
             name: self.name.get_untracked().trim().to_owned(),
             external_id: filled(self.external_id),
             unit: if self.unit.get_untracked() == Unit::Token.as_str() { Unit::Token } else { Unit::Credit },
-            time_zone: self.time_zone.get_untracked(),
+            time_zone: Some(self.time_zone.get_untracked()),
             period: Period { kind, anchor: None },
             plan: filled(self.plan).map(|amount| FirstPlan { amount: wire::amount(&amount), renews_at: None }),
             settings: None,
