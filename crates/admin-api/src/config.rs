@@ -32,7 +32,7 @@ pub struct Config {
 
     /// Keys that seal providers' keys and webhooks' secrets, each 32 random bytes in base64, separated by commas: the first
     /// seals, all open. Unset: derived from TOLLGATE_SECRET_KEY, which always opens.
-    #[arg(long, env = "TOLLGATE_SEALING_KEYS", hide_env_values = true, value_delimiter = ',', value_parser = secret_key)]
+    #[arg(long, env = "TOLLGATE_SEALING_KEYS", hide_env_values = true, value_delimiter = ',', value_parser = sealing_key)]
     pub sealing_keys: Vec<SecretKey>,
 
     /// Where browsers reach the console, such as https://tollgate.example.com: the only origin whose changes are taken.
@@ -64,6 +64,11 @@ pub struct Config {
 
 fn secret_key(text: &str) -> Result<SecretKey, String> {
     SecretKey::from_base64(text).map_err(|error| error.to_string())
+}
+
+fn sealing_key(text: &str) -> Result<SecretKey, String> {
+    let named = |message: String| message.replace("TOLLGATE_SECRET_KEY", "TOLLGATE_SEALING_KEYS");
+    SecretKey::from_base64(text).map_err(|error| named(error.to_string()))
 }
 
 /// A URL without query, without a slash at its end.

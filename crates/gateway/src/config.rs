@@ -34,7 +34,7 @@ pub struct Config {
     pub secret_key: String,
     /// Keys that seal providers' keys and webhooks' secrets, each 32 random bytes in base64, separated by commas: the first
     /// seals, all open. Unset: derived from TOLLGATE_SECRET_KEY, which always opens.
-    #[arg(long, env = "TOLLGATE_SEALING_KEYS", hide_env_values = true, value_delimiter = ',', value_parser = secret_key)]
+    #[arg(long, env = "TOLLGATE_SEALING_KEYS", hide_env_values = true, value_delimiter = ',', value_parser = sealing_key)]
     pub sealing_keys: Vec<SecretKey>,
     /// This gateway's name in Redis, Postgres and logs; at most 64 of a-z, A-Z, 0-9, `_`, `-` and `.`. Random where none is given.
     #[arg(long, env = "TOLLGATE_GATEWAY_ID", value_parser = gateway_id)]
@@ -107,8 +107,9 @@ pub struct Config {
     pub log: String,
 }
 
-fn secret_key(text: &str) -> Result<SecretKey, String> {
-    SecretKey::from_base64(text).map_err(|error| error.to_string())
+fn sealing_key(text: &str) -> Result<SecretKey, String> {
+    let named = |message: String| message.replace("TOLLGATE_SECRET_KEY", "TOLLGATE_SEALING_KEYS");
+    SecretKey::from_base64(text).map_err(|error| named(error.to_string()))
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

@@ -33,7 +33,7 @@ pub struct Config {
     pub secret_key: SecretKey,
     /// Keys that seal providers' keys and webhooks' secrets, each 32 random bytes in base64, separated by commas: the first
     /// seals, all open; unset: derived from TOLLGATE_SECRET_KEY, which always opens
-    #[arg(long, env = "TOLLGATE_SEALING_KEYS", hide_env_values = true, value_delimiter = ',', value_parser = secret_key)]
+    #[arg(long, env = "TOLLGATE_SEALING_KEYS", hide_env_values = true, value_delimiter = ',', value_parser = sealing_key)]
     pub sealing_keys: Vec<SecretKey>,
     /// The pauses before each attempt at a webhook or mail, the first of them 0
     #[arg(long, env = "TOLLGATE_WEBHOOK_SCHEDULE", default_value = "0,5s,5m,30m,2h,5h,10h,14h,20h,24h")]
@@ -54,6 +54,11 @@ pub struct Config {
 
 fn secret_key(text: &str) -> Result<SecretKey, String> {
     SecretKey::from_base64(text).map_err(|error| error.to_string())
+}
+
+fn sealing_key(text: &str) -> Result<SecretKey, String> {
+    let named = |message: String| message.replace("TOLLGATE_SECRET_KEY", "TOLLGATE_SEALING_KEYS");
+    SecretKey::from_base64(text).map_err(|error| named(error.to_string()))
 }
 
 impl Config {

@@ -1,5 +1,4 @@
-//! Sums of usage, read from `usage_quarters`, which the database keeps in the transactions that record. 300 000 records are
-//! summed from them some hundred times as fast as from the records themselves (docs/admin-api.md has the figures).
+//! Sums of usage, read from `usage_quarters`, which the database keeps in the transactions that record.
 
 use domain::{KeyId, ProjectId, TenantId};
 use sqlx::PgConnection;

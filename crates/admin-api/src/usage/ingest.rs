@@ -25,7 +25,7 @@ use crate::{numbers, prices, scopes};
 const CLOCK_SLACK: Duration = Duration::minutes(5);
 
 /// Charges usage that was metered elsewhere: booked in full at once, like a request that has ended, in the present period.
-/// `reference` is charged once per key, whatever the `Idempotency-Key`: another call with it is 409 with the `request_id`.
+/// `reference` is charged once per key, whatever the `Idempotency-Key`: another call with it is 409 with `charged_request_id`.
 #[utoipa::path(post, path = "/usage/ingest", operation_id = "ingest_usage", tag = "usage", request_body = Ingest,
     params(("Idempotency-Key" = String, Header, description = "A value of your own, the same when you try again.")),
     responses((status = 201, description = "What was charged.", body = Ingested)))]
@@ -53,8 +53,8 @@ pub async fn handler(
     };
     let request_id = RequestId::generate();
     if let Some(before) = store::ingest::claim(&mut call.tx, api_key.id, &reference, request_id).await? {
-        let detail = "this reference of the key was charged before, by the request request_id";
-        return Err(Error::already_exists("reference", detail).with("request_id", before.to_string()));
+        let detail = "this reference of the key was charged before, as charged_request_id";
+        return Err(Error::already_exists("reference", detail).with("charged_request_id", before.to_string()));
     }
     let scopes = accounts(&mut call, &tenant, &api_key).await?;
     let record = record(request_id, &api_key, &model, usage, reference, body.occurred_at.instant())?;

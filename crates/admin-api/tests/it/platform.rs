@@ -57,7 +57,8 @@ async fn figures_services_and_settings() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn upstreams_are_tested_sealed_anew_and_seen_as_gateways_see_them() {
-    let world = World::start_with(&["--sealing-keys", &domain::api_key::SecretKey::from_bytes([9; 32]).to_base64()]).await;
+    let sealing = domain::api_key::SecretKey::from_bytes(*b"ABCDEFGHIJKLMNOPQRSTUVWXYZ012345").to_base64();
+    let world = World::start_with(&["--sealing-keys", &sealing]).await;
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let models = get(|headers: http::HeaderMap| async move {

@@ -127,10 +127,13 @@ pub fn body(operation: &str, sample: &Sample) -> Option<Value> {
         "create_service_token" => json!({"name": "t", "scopes": ["tenants:read"]}),
         "create_tenant" => json!({"name": "t", "plan": {"amount": "1"}}),
         "change_tenant" => json!({"name": "changed"}),
-        "ingest_usage" => json!({"key_id": sample.key, "model": "m", "charge": "0.01", "reference": name, "occurred_at": "2026-01-01T00:00:00Z"}),
+        "ingest_usage" => {
+            json!({"key_id": sample.key, "model": "m", "charge": "0.01", "reference": name, "occurred_at": "2026-01-01T00:00:00Z"})
+        }
         "change_settings" => json!({"retention": {"events_days": 60}}),
         "archive_project" | "test_upstream" | "rewrap_upstream_keys" => json!({}),
-        "suspend_tenant" | "resume_tenant" | "close_tenant" | "disable_key" | "enable_key" | "end_grant" | "roll_back_freeze" => {
+        "suspend_tenant" | "resume_tenant" | "close_tenant" | "disable_key" | "enable_key" | "end_grant"
+        | "roll_back_freeze" => {
             json!({"reason": "test"})
         }
         "rebuild_tenant" => json!({"dry_run": false}),

@@ -24,7 +24,8 @@ impl Payer {
     /// Another project and key of a tenant.
     pub async fn of(world: &World, tenant: &str) -> Self {
         let body = serde_json::json!({"name": "x"});
-        let project = world.post(&format!("/tenants/{tenant}/projects"), &world.system, body.clone()).await.expect(201).id();
+        let project =
+            world.post(&format!("/tenants/{tenant}/projects"), &world.system, body.clone()).await.expect(201).id();
         let key = world.post(&format!("/projects/{project}/keys"), &world.system, body).await.expect(201).id();
         let (tenant, project, key) = (tenant.parse().unwrap(), project.parse().unwrap(), key.parse().unwrap());
         Self { tenant, project, key }

@@ -84,10 +84,13 @@ async fn sums_are_exact_by_whatever_is_asked() {
         ("limit=0", "limit"),
         ("cursor=eA", "cursor"),
     ] {
-        world.get(&format!("/usage?{query}"), &world.system).await.refused_field(field, match field {
-            "limit" | "to" => "out_of_range",
-            _ => "invalid",
-        });
+        world.get(&format!("/usage?{query}"), &world.system).await.refused_field(
+            field,
+            match field {
+                "limit" | "to" => "out_of_range",
+                _ => "invalid",
+            },
+        );
     }
 }
 
@@ -136,7 +139,8 @@ async fn usage_from_outside_is_charged_once() {
     let world = World::start().await;
     let payer = Payer::make(&world, "a", "10").await;
     let model = world.post("/models", &world.system, bodies::model("fast")).await.expect(201).id();
-    let price = json!({"input": "0.15", "cached_input": "0.075", "output": "0.60", "valid_from": "2026-01-01T00:00:00Z"});
+    let price =
+        json!({"input": "0.15", "cached_input": "0.075", "output": "0.60", "valid_from": "2026-01-01T00:00:00Z"});
     world.post(&format!("/models/{model}/prices"), &world.system, price).await.expect(201);
     let body = |reference: &str| {
         json!({"key_id": payer.key, "model": "fast", "usage": {"input": 600, "cached_input": 400, "output": 200},
@@ -154,7 +158,7 @@ async fn usage_from_outside_is_charged_once() {
     assert_eq!((made.len(), refused.len()), (1, 9));
     for answer in refused {
         let answer = answer.refused(409, "already_exists");
-        assert_eq!(answer.body["request_id"], made[0].body["request_id"]);
+        assert_eq!(answer.body["charged_request_id"], made[0].body["request_id"]);
     }
     let charge = json!({"key_id": payer.key, "model": "elsewhere", "charge": "11.00000001", "reference": "r-3",
                         "occurred_at": "2026-02-01T00:00:00Z"});
@@ -163,7 +167,11 @@ async fn usage_from_outside_is_charged_once() {
     assert_eq!(beyond.body["quota"]["remaining"], "-1.00048001");
     let live = world.get(&format!("/tenants/{}/live", payer.tenant), &world.system).await.expect(200).body;
     let of_tenant = &live["scopes"][0];
-    assert_eq!((&of_tenant["difference"], &of_tenant["postgres"]["used"]), (&json!("equal"), &json!("11.00048001")), "{live}");
+    assert_eq!(
+        (&of_tenant["difference"], &of_tenant["postgres"]["used"]),
+        (&json!("equal"), &json!("11.00048001")),
+        "{live}"
+    );
     let path = beyond.headers["location"].to_str().unwrap().strip_prefix("/api/v1").unwrap().to_owned();
     let request = world.get(&path, &world.system).await.expect(200).body;
     assert_eq!((&request["client_request_id"], &request["charge"]), (&json!("r-3"), &json!("11.00000001")));

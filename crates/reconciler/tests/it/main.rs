@@ -23,6 +23,7 @@ mod outage;
 mod race;
 mod receiver;
 mod renewals;
+mod retention;
 mod steps;
 mod sweep;
 mod thresholds;
