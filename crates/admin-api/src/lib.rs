@@ -8,6 +8,7 @@
 //! a row in `tests/it/matrix.rs`.
 
 pub mod app;
+mod audit;
 pub mod auth;
 pub mod body;
 pub mod call;
@@ -15,17 +16,21 @@ pub mod config;
 pub mod console;
 pub mod error;
 mod events;
+mod export;
 mod force;
 mod grants;
 mod health;
+mod invitations;
 mod keys;
 mod limits;
 mod list;
 mod live;
+mod me;
 mod models;
 mod numbers;
 mod once;
 pub mod openapi;
+mod password_resets;
 mod path;
 mod precondition;
 mod prices;
@@ -44,6 +49,7 @@ mod start;
 mod targets;
 mod tenants;
 mod upstreams;
+mod users;
 mod validate;
 mod webhooks;
 

@@ -16,14 +16,16 @@ use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::auth::policy::{
-    AnyPerson, ChangeOwnQuota, ChangeQuota, CreateTenants, ManageServiceTokens, ReadEvents, ReadGrants, ReadKeys,
-    ReadModels, ReadPrices, ReadProjects, ReadQuota, ReadTenants, ReadUpstreams, ReadUsage, WriteGrants, WriteKeys,
-    WriteLedger, WriteModels, WritePrices, WriteProjects, WriteTenants, WriteUpstreams, WriteWebhooks,
+    AnyPerson, ChangeOwnQuota, ChangeQuota, CreateTenants, ManagePeople, ManageServiceTokens, ReadAudit, ReadEvents,
+    ReadGrants, ReadKeys, ReadModels, ReadPrices, ReadProjects, ReadQuota, ReadTenants, ReadUpstreams, ReadUsage,
+    WriteGrants, WriteKeys, WriteLedger, WriteModels, WritePrices, WriteProjects, WriteTenants, WriteUpstreams,
+    WriteWebhooks,
 };
 use crate::openapi::{guarded, open};
 use crate::{
-    body, call, console, events, grants, health, keys, live, models, openapi, prices, problem, projects, quota_changes,
-    requests, service_tokens, session, setup, targets, tenants, upstreams, webhooks,
+    audit, body, call, console, events, grants, health, invitations, keys, live, me, models, openapi, password_resets,
+    prices, problem, projects, quota_changes, requests, service_tokens, session, setup, targets, tenants, upstreams,
+    users, webhooks,
 };
 
 /// A call that takes longer is ended; the database's own time-outs are shorter.
@@ -43,6 +45,22 @@ fn operations() -> OpenApiRouter<App> {
         .routes(open(routes!(session::refresh::handler)))
         .routes(guarded::<AnyPerson>(routes!(session::read::handler)))
         .routes(guarded::<AnyPerson>(routes!(session::delete::handler)))
+        .routes(guarded::<AnyPerson>(routes!(me::list_sessions::handler)))
+        .routes(guarded::<AnyPerson>(routes!(me::end_session::handler)))
+        .routes(guarded::<AnyPerson>(routes!(me::password::handler)))
+        .routes(guarded::<AnyPerson>(routes!(me::start_totp::handler)))
+        .routes(guarded::<AnyPerson>(routes!(me::confirm_totp::handler)))
+        .routes(guarded::<AnyPerson>(routes!(me::remove_totp::handler)))
+        .routes(guarded::<ManagePeople>(routes!(users::list::handler)))
+        .routes(guarded::<ManagePeople>(routes!(users::create::handler)))
+        .routes(guarded::<ManagePeople>(routes!(users::change::handler)))
+        .routes(guarded::<ManagePeople>(routes!(users::delete::handler)))
+        .routes(open(routes!(invitations::look_up::handler)))
+        .routes(open(routes!(invitations::accept::handler)))
+        .routes(open(routes!(password_resets::create::handler)))
+        .routes(open(routes!(password_resets::complete::handler)))
+        .routes(guarded::<ReadAudit>(routes!(audit::list::handler)))
+        .routes(guarded::<ReadAudit>(routes!(audit::export::handler)))
         // Systems
         .routes(guarded::<ManageServiceTokens>(routes!(service_tokens::list::handler)))
         .routes(guarded::<ManageServiceTokens>(routes!(service_tokens::create::handler)))

@@ -126,6 +126,8 @@ async fn upkeep(store: &Store) -> anyhow::Result<()> {
     store::beats::forget_old(&mut connection).await?;
     store::idempotency::remove_old(&mut connection).await?;
     store::idempotent_calls::remove_old(&mut connection).await?;
+    store::sessions::remove_old(&mut connection).await?;
+    store::mailed_tokens::remove_old(&mut connection).await?;
     store::keys::remove_retired_secrets(&mut connection).await?;
     store::service_tokens::remove_retired_secrets(&mut connection).await?;
     let learnt = store::models::learn_outputs(&mut connection).await?;
