@@ -44,10 +44,7 @@ impl Sample {
         let service_token = token_id(world, &token).await;
         let webhook = json!({"tenant_id": tenant, "url": "https://example.com/hook", "event_types": ["quota.low"]});
         let webhook = world.post("/webhooks", who, webhook).await.expect(201).id();
-        let email = world.person("tenant_viewer", Some(tenant.parse().unwrap())).await;
-        let person = world.sign_in(&email).await.expect(200);
-        let user = person.body["user"]["id"].as_str().unwrap().to_owned();
-        let session = own_session(world, &Who::Cookie(person.cookie("__Host-tollgate_access"))).await;
+        let (user, session) = person(world, tenant.parse().unwrap()).await;
         Self { tenant, project, key, grant, model, target, upstream, request, service_token, webhook, user, session }
     }
 
@@ -71,6 +68,24 @@ impl Sample {
             .replace("{ses}", &self.session)
             .replace("{id}", if service_token { &self.service_token } else { &self.target })
     }
+}
+
+/// A person of the tenant with a session, without the cost of a password.
+async fn person(world: &World, tenant: TenantId) -> (String, String) {
+    let email = world.person("tenant_viewer", Some(tenant)).await;
+    let mut tx = world.store.begin().await.unwrap();
+    let user = store::users::by_email(&mut tx, &email).await.unwrap().id;
+    let token = uuid::Uuid::now_v7();
+    let new = store::sessions::NewSession {
+        user_id: user,
+        refresh_hash: token.as_bytes(),
+        address: "127.0.0.1",
+        agent: "test",
+        expires_at: time::OffsetDateTime::now_utc() + time::Duration::hours(1),
+    };
+    let session = store::sessions::create(&mut tx, &new).await.unwrap();
+    tx.commit().await.unwrap();
+    (user.to_string(), session.to_string())
 }
 
 /// The newest session of a signed-in person.
