@@ -36,7 +36,7 @@ struct Cli {
     /// Where the raw results go, as JSON.
     #[arg(long, default_value = "bench/results.json")]
     out: PathBuf,
-    /// Only these: `throughput`, `latency`, `streams`, `many`, `slow`.
+    /// Only these: `throughput`, `latency`, `streams`, `leaving`, `many`, `slow`.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
     /// Seconds of each measurement.
@@ -62,6 +62,9 @@ async fn main() -> anyhow::Result<()> {
     }
     if wants("streams") {
         streams::measure(&scene, &mut report).await?;
+    }
+    if wants("leaving") {
+        streams::leaving(&scene, &mut report).await?;
     }
     if wants("many") {
         streams::many(&scene, cli.many, &mut report).await?;

@@ -131,6 +131,17 @@ impl Scene {
     }
 }
 
+impl Scene {
+    /// Answers that the simulated provider is giving at this moment.
+    ///
+    /// # Errors
+    /// It does not say.
+    pub async fn served_now(&self) -> anyhow::Result<usize> {
+        let active: Value = self.http.get(format!("http://{}/sim/active", self.simulated)).send().await?.json().await?;
+        Ok(active["answers"].as_array().context("no answers")?.len())
+    }
+}
+
 struct Admin<'a> {
     base: String,
     token: String,

@@ -74,8 +74,54 @@ async fn run(scene: &Scene, address: SocketAddr, pid: u32, waves: usize) -> anyh
 /// # Errors
 /// A stream that could not be opened.
 pub async fn many(scene: &Scene, count: usize, report: &mut Report) -> anyhow::Result<()> {
-    let aim = Arc::new(scene.streamed(scene.gateway, "out=400 chunks=400 delay_ms=2000"));
     let before = resident_bytes(scene.gateway_pid)?;
+    let began = Instant::now();
+    let tasks = open(scene, count, "out=400 chunks=400 delay_ms=2000").await?;
+    let took = began.elapsed();
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    let cpu = cpu_ms(scene.gateway_pid)?;
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    let cores = as_float(cpu_ms(scene.gateway_pid)? - cpu) / 5_000.0;
+    let bytes = resident_bytes(scene.gateway_pid)?.saturating_sub(before);
+    tasks.iter().for_each(tokio::task::JoinHandle::abort);
+    let left = Instant::now();
+    let in_flight = scene.in_flight(Duration::from_secs(60)).await?;
+    let per_stream = as_float(bytes) / as_float(u64::try_from(count)?) / 1000.0;
+    report.raw("many", json!({"streams": count, "bytes": bytes, "cores": cores, "opened_in_ms": took.as_millis(), "in_flight_after": in_flight, "released_in_ms": left.elapsed().as_millis()}));
+    report.value(&format!("{count} streams: memory of each"), per_stream, "kB", Bound::AtMost(40.0));
+    report.line(&format!("{count} streams: cores used by the gateway"), format!("{cores:.2}"), None);
+    let after = format!("{in_flight} after {:.1} s", left.elapsed().as_secs_f64());
+    report.line("all clients gone: in flight", after, Some(in_flight == "0.00000000"));
+    Ok(())
+}
+
+/// Clients that all leave at once: how long until the provider sees the last of its streams closed.
+///
+/// # Errors
+/// A stream that could not be opened, or one that stays open.
+pub async fn leaving(scene: &Scene, report: &mut Report) -> anyhow::Result<()> {
+    const CLIENTS: usize = 500;
+    let tasks = open(scene, CLIENTS, "out=2000 chunks=1000 delay_ms=500").await?;
+    tasks.iter().for_each(tokio::task::JoinHandle::abort);
+    let left = Instant::now();
+    while scene.served_now().await? > 0 {
+        ensure!(left.elapsed() < Duration::from_secs(30), "the provider still serves clients that have left");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let closed = as_float(u64::try_from(left.elapsed().as_millis())?);
+    let in_flight = scene.in_flight(Duration::from_secs(60)).await?;
+    report.raw("leaving", json!({"clients": CLIENTS, "closed_in_ms": closed, "in_flight_after": in_flight}));
+    let name = format!("{CLIENTS} clients gone: the last upstream stream closed");
+    report.milliseconds(&name, closed, Bound::AtMost(1_000.0));
+    report.line(&format!("{CLIENTS} clients gone: in flight"), in_flight.clone(), Some(in_flight == "0.00000000"));
+    Ok(())
+}
+
+type Reader = tokio::task::JoinHandle<anyhow::Result<Duration>>;
+
+/// Opens streams through the gateway, a few at a time, and returns once each has shown its first chunk.
+async fn open(scene: &Scene, count: usize, script: &str) -> anyhow::Result<Vec<Reader>> {
+    let aim = Arc::new(scene.streamed(scene.gateway, script));
     let (begun, began) = (Arc::new(AtomicUsize::new(0)), Instant::now());
     let mut tasks = Vec::new();
     for number in 0..count {
@@ -97,21 +143,7 @@ pub async fn many(scene: &Scene, count: usize, report: &mut Report) -> anyhow::R
     while begun.load(Ordering::Relaxed) < count && began.elapsed() < Duration::from_secs(120) {
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
-    let (running, took) = (begun.load(Ordering::Relaxed), began.elapsed());
+    let running = begun.load(Ordering::Relaxed);
     ensure!(running == count, "only {running} of {count} streams run");
-    tokio::time::sleep(Duration::from_secs(5)).await;
-    let cpu = cpu_ms(scene.gateway_pid)?;
-    tokio::time::sleep(Duration::from_secs(5)).await;
-    let cores = as_float(cpu_ms(scene.gateway_pid)? - cpu) / 5_000.0;
-    let bytes = resident_bytes(scene.gateway_pid)?.saturating_sub(before);
-    tasks.iter().for_each(tokio::task::JoinHandle::abort);
-    let left = Instant::now();
-    let in_flight = scene.in_flight(Duration::from_secs(60)).await?;
-    let per_stream = as_float(bytes) / as_float(u64::try_from(count)?) / 1000.0;
-    report.raw("many", json!({"streams": count, "bytes": bytes, "cores": cores, "opened_in_ms": took.as_millis(), "in_flight_after": in_flight, "released_in_ms": left.elapsed().as_millis()}));
-    report.value(&format!("{count} streams: memory of each"), per_stream, "kB", Bound::AtMost(40.0));
-    report.line(&format!("{count} streams: cores used by the gateway"), format!("{cores:.2}"), None);
-    let after = format!("{in_flight} after {:.1} s", left.elapsed().as_secs_f64());
-    report.line("all clients gone: in flight", after, Some(in_flight == "0.00000000"));
-    Ok(())
+    Ok(tasks)
 }

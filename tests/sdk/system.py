@@ -56,6 +56,7 @@ class System:
         self.redis = credentials["redis_url"]
         self.service_token = credentials["service_token"]
         self.pids = credentials["pids"]
+        self.metrics = credentials["metrics_urls"]
         self.model = credentials["model"]
         self.demo = Caller(credentials["tenant_id"], credentials["api_key"])
 

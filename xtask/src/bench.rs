@@ -11,7 +11,7 @@ use crate::{cargo, say};
 /// Flags of `./dev bench`.
 #[derive(Debug, Args)]
 pub struct Bench {
-    /// Only these: `ledger`, `throughput`, `latency`, `streams`, `many`, `slow`.
+    /// Only these: `ledger`, `throughput`, `latency`, `streams`, `leaving`, `many`, `slow`.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
     /// Seconds of each measurement.

@@ -1,153 +1,144 @@
-//! Exports: lists without an end, streamed page by page, so that their length costs no memory. Between two pages no
-//! transaction is open: a client may read as slowly as it likes.
+//! Exports: CSV or JSON Lines, streamed page by page, so that neither memory nor a connection is held for as long as a
+//! slow client reads.
 
-use api_types::usage::ExportFormat;
+use std::future::Future;
+
 use axum::body::{Body, Bytes};
-use axum::response::Response;
-use futures_util::stream::{self, Stream, StreamExt as _};
-use http::{HeaderValue, header};
+use axum::response::{IntoResponse as _, Response};
+use futures_util::stream::{self, TryStreamExt as _};
+use http::header;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::error::{Error, Result};
 
-/// Rows of one page.
-pub const PAGE: u16 = 1_000;
+/// Rows read at once.
+pub const ROWS: i64 = 1000;
 
-/// What is exported: its name as a file, and the columns of its CSV form, each a field of the rows.
-#[derive(Debug, Clone, Copy)]
-pub struct Export {
-    /// Without an ending.
-    pub name: &'static str,
-    /// Fields in their order.
-    pub columns: &'static [&'static str],
-    /// The form asked for.
-    pub format: ExportFormat,
+/// How an export is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// Comma-separated values (RFC 4180) with a head line.
+    Csv,
+    /// A JSON object per line.
+    Jsonl,
 }
 
-/// One page, and where the next one begins; none at the end.
-pub struct Rows<T, S> {
-    /// The page.
-    pub rows: Vec<T>,
-    /// The next one.
-    pub next: Option<S>,
+/// A row of an export: its JSON is the API's, its cells are for CSV.
+pub trait Line: Serialize + Send + 'static {
+    /// The head line of CSV.
+    const COLUMNS: &'static [&'static str];
+    /// The cells in the order of the columns.
+    fn cells(&self) -> Vec<String>;
 }
 
-impl Export {
-    /// The reply that reads pages from `first` on. The first page is read before the reply begins, so that its failures
-    /// are proper ones; a later failure breaks the connection off, so that nobody takes a part for the whole.
-    ///
-    /// # Errors
-    /// Those of the first page.
-    pub async fn respond<T, S, F, R>(self, first: S, read: F) -> Result<Response>
-    where
-        T: Serialize + Send + 'static,
-        S: Send + 'static,
-        F: Fn(S) -> R + Send + Clone + 'static,
-        R: Future<Output = Result<Rows<T, S>>> + Send + 'static,
-    {
-        let Rows { rows, next } = read(first).await?;
-        let mut head = self.head();
-        head.extend(self.page(&rows)?);
-        let rest = self.rest(next, read);
-        let chunks = stream::once(async { Ok(Bytes::from(head)) }).chain(rest);
-        let (media, ending) = match self.format {
-            ExportFormat::Csv => ("text/csv; charset=utf-8; header=present", "csv"),
-            ExportFormat::Jsonl => ("application/jsonl", "jsonl"),
-        };
-        let name = format!("attachment; filename=\"{}.{ending}\"", self.name);
-        let mut response = Response::new(Body::from_stream(chunks));
-        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(media));
-        let name = HeaderValue::from_str(&name).map_err(Error::internal)?;
-        response.headers_mut().insert(header::CONTENT_DISPOSITION, name);
-        Ok(response)
-    }
+/// Where the next page begins, if this one was full.
+pub fn next<R, C>(rows: &[R], of: impl Fn(&R) -> C) -> Option<C> {
+    let full = i64::try_from(rows.len()).is_ok_and(|count| count >= ROWS);
+    rows.last().filter(|_| full).map(of)
+}
 
-    fn rest<T, S, F, R>(self, next: Option<S>, read: F) -> impl Stream<Item = Result<Bytes, std::io::Error>> + Send
-    where
-        T: Serialize + Send + 'static,
-        S: Send + 'static,
-        F: Fn(S) -> R + Send + Clone + 'static,
-        R: Future<Output = Result<Rows<T, S>>> + Send + 'static,
-    {
-        stream::try_unfold(next, move |next| {
-            let read = read.clone();
-            async move {
-                let Some(at) = next else { return Ok(None) };
-                let failed = |error: Error| {
-                    tracing::warn!(?error, "an export ended early");
-                    std::io::Error::other("the export could not be read to its end")
-                };
-                let Rows { rows, next } = read(at).await.map_err(failed)?;
-                let page = self.page(&rows).map_err(failed)?;
-                Ok(Some((Bytes::from(page), next)))
-            }
-        })
-    }
+/// Streams the pages that `fetch` reads; it is given where the page begins and says where the next one does. The first page
+/// is read before the reply begins, so its failure is a problem document; a later one breaks the transfer off.
+///
+/// # Errors
+/// Those of the first page.
+pub async fn stream<T, C, F, Fut>(format: Format, name: &str, mut fetch: F) -> Result<Response>
+where
+    T: Line,
+    C: Send + 'static,
+    F: FnMut(Option<C>) -> Fut + Send + 'static,
+    Fut: Future<Output = Result<(Vec<T>, Option<C>)>> + Send,
+{
+    let (rows, next) = fetch(None).await?;
+    let mut first = match format {
+        Format::Csv => csv_line(T::COLUMNS),
+        Format::Jsonl => String::new(),
+    };
+    write(format, &rows, &mut first)?;
+    let later = stream::try_unfold((next, fetch), move |(next, mut fetch)| async move {
+        let Some(begin) = next else { return Ok(None) };
+        let (rows, next) = fetch(Some(begin)).await?;
+        let mut text = String::new();
+        write(format, &rows, &mut text)?;
+        Ok::<_, Error>(Some((Bytes::from(text), (next, fetch))))
+    });
+    let later = later.map_err(|error| {
+        tracing::error!(code = error.parts().code, "an export was broken off");
+        std::io::Error::other(error.parts().detail.clone())
+    });
+    let pages = futures_util::StreamExt::chain(stream::iter([Ok(Bytes::from(first))]), later);
+    let (media, extension) = match format {
+        Format::Csv => ("text/csv; charset=utf-8", "csv"),
+        Format::Jsonl => ("application/jsonl", "jsonl"),
+    };
+    let disposition = format!("attachment; filename=\"{name}.{extension}\"");
+    let headers = [(header::CONTENT_TYPE, media.to_owned()), (header::CONTENT_DISPOSITION, disposition)];
+    Ok((headers, Body::from_stream(pages)).into_response())
+}
 
-    fn head(self) -> Vec<u8> {
-        match self.format {
-            ExportFormat::Csv => format!("{}\r\n", self.columns.join(",")).into_bytes(),
-            ExportFormat::Jsonl => Vec::new(),
-        }
-    }
-
-    fn page(self, rows: &[impl Serialize]) -> Result<Vec<u8>> {
-        let mut text = Vec::new();
-        for row in rows {
-            match self.format {
-                ExportFormat::Jsonl => {
-                    serde_json::to_writer(&mut text, row).map_err(Error::internal)?;
-                    text.push(b'\n');
-                }
-                ExportFormat::Csv => {
-                    let row = serde_json::to_value(row).map_err(Error::internal)?;
-                    let cells = self.columns.iter().map(|column| cell(row.get(*column)));
-                    text.extend(cells.collect::<Vec<_>>().join(",").into_bytes());
-                    text.extend(b"\r\n");
-                }
+fn write<T: Line>(format: Format, rows: &[T], text: &mut String) -> Result<()> {
+    for row in rows {
+        match format {
+            Format::Csv => text.push_str(&csv_line(&row.cells())),
+            Format::Jsonl => {
+                text.push_str(&serde_json::to_string(row).map_err(Error::internal)?);
+                text.push('\n');
             }
         }
-        Ok(text)
     }
+    Ok(())
 }
 
-/// A field as a cell of RFC 4180. A text that a spreadsheet would take for a formula is put behind an apostrophe.
-fn cell(value: Option<&Value>) -> String {
-    let text = match value {
-        None | Some(Value::Null) => return String::new(),
-        Some(Value::String(text)) if is_formula(text) => format!("'{text}"),
+fn csv_line(cells: &[impl AsRef<str>]) -> String {
+    let cells: Vec<String> = cells.iter().map(|cell| csv_cell(cell.as_ref())).collect();
+    cells.join(",") + "\r\n"
+}
+
+/// The fields of a row's JSON as cells.
+pub fn cells(row: &impl Serialize, columns: &[&str]) -> Vec<String> {
+    let row = serde_json::to_value(row).unwrap_or_default();
+    let cell = |column: &&str| match row.get(*column) {
+        None | Some(Value::Null) => String::new(),
         Some(Value::String(text)) => text.clone(),
         Some(other) => other.to_string(),
     };
-    if text.contains(['"', ',', '\r', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+    columns.iter().map(cell).collect()
 }
 
+/// A text that a spreadsheet would take for a formula is put behind an apostrophe.
 fn is_formula(text: &str) -> bool {
     let is_number = text.strip_prefix('-').is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit() || b == b'.'));
     text.starts_with(['=', '+', '-', '@', '\t', '\r']) && !is_number
 }
 
+fn csv_cell(text: &str) -> String {
+    let guarded = if is_formula(text) { format!("'{text}") } else { text.to_owned() };
+    let text = guarded.as_str();
+    if text.contains(['"', ',', '\r', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
-    fn cells_are_quoted_and_never_formulas() {
-        for (value, expected) in [
-            (json!(null), ""),
-            (json!("a"), "a"),
-            (json!("a,b"), "\"a,b\""),
-            (json!("say \"x\""), "\"say \"\"x\"\"\""),
-            (json!("=1+1"), "'=1+1"),
-            (json!("-0.50000000"), "-0.50000000"),
-            (json!("-cmd"), "'-cmd"),
-            (json!(true), "true"),
-            (json!(12), "12"),
-            (json!({"input": 1, "output": 2}), "\"{\"\"input\"\":1,\"\"output\"\":2}\""),
-        ] {
-            assert_eq!(cell(Some(&value)), expected, "{value}");
-        }
+    fn cells_are_quoted_where_they_must_be() {
+        assert_eq!(csv_line(&["a", "b,c", "d\"e", "f\ng", ""]), "a,\"b,c\",\"d\"\"e\",\"f\ng\",\r\n");
+    }
+
+    #[test]
+    fn no_cell_is_a_formula() {
+        let row = serde_json::json!({"a": "=1+1", "b": "-0.50", "c": "-cmd", "d": {"x": 1}, "e": null, "f": true});
+        let line = csv_line(&cells(&row, &["a", "b", "c", "d", "e", "f", "none"]));
+        assert_eq!(line, "'=1+1,-0.50,'-cmd,\"{\"\"x\"\":1}\",,true,\r\n");
+    }
+
+    #[test]
+    fn a_full_page_has_a_next_one() {
+        let rows: Vec<i64> = (0..ROWS).collect();
+        assert_eq!(next(&rows, |row| *row), Some(ROWS - 1));
+        assert_eq!(next(&rows[1..], |row| *row), None);
     }
 }

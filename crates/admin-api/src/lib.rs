@@ -8,6 +8,7 @@
 //! a row in `tests/it/matrix.rs`.
 
 pub mod app;
+mod audit;
 pub mod auth;
 pub mod body;
 pub mod call;
@@ -19,14 +20,17 @@ mod export;
 mod force;
 mod grants;
 mod health;
+mod invitations;
 mod keys;
 mod limits;
 mod list;
 mod live;
+mod me;
 mod models;
 mod numbers;
 mod once;
 pub mod openapi;
+mod password_resets;
 mod path;
 mod platform;
 mod precondition;
@@ -48,6 +52,7 @@ mod targets;
 mod tenants;
 mod upstreams;
 mod usage;
+mod users;
 mod validate;
 mod webhooks;
 

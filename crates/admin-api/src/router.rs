@@ -16,15 +16,16 @@ use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::auth::policy::{
-    AnyPerson, ChangeOwnQuota, ChangeQuota, CreateTenants, ManagePlatform, ManageServiceTokens, ReadEvents, ReadGrants,
-    ReadKeys, ReadModels, ReadPlatform, ReadPrices, ReadProjects, ReadQuota, ReadTenants, ReadUpstreams, ReadUsage,
-    WriteGrants, WriteKeys, WriteLedger, WriteModels, WritePrices, WriteProjects, WriteTenants, WriteUpstreams,
-    WriteUsage, WriteWebhooks,
+    AnyPerson, ChangeOwnQuota, ChangeQuota, CreateTenants, ManagePeople, ManagePlatform, ManageServiceTokens,
+    ReadAudit, ReadEvents, ReadGrants, ReadKeys, ReadModels, ReadPlatform, ReadPrices, ReadProjects, ReadQuota,
+    ReadTenants, ReadUpstreams, ReadUsage, WriteGrants, WriteKeys, WriteLedger, WriteModels, WritePrices,
+    WriteProjects, WriteTenants, WriteUpstreams, WriteUsage, WriteWebhooks,
 };
 use crate::openapi::{guarded, open};
 use crate::{
-    body, call, console, events, grants, health, keys, live, models, openapi, platform, prices, problem, projects,
-    quota_changes, requests, service_tokens, session, setup, statements, targets, tenants, upstreams, usage, webhooks,
+    audit, body, call, console, events, grants, health, invitations, keys, live, me, models, openapi, password_resets,
+    platform, prices, problem, projects, quota_changes, requests, service_tokens, session, setup, statements, targets,
+    tenants, upstreams, usage, users, webhooks,
 };
 
 /// A call that takes longer is ended; the database's own time-outs are shorter.
@@ -44,6 +45,22 @@ fn operations() -> OpenApiRouter<App> {
         .routes(open(routes!(session::refresh::handler)))
         .routes(guarded::<AnyPerson>(routes!(session::read::handler)))
         .routes(guarded::<AnyPerson>(routes!(session::delete::handler)))
+        .routes(guarded::<AnyPerson>(routes!(me::list_sessions::handler)))
+        .routes(guarded::<AnyPerson>(routes!(me::end_session::handler)))
+        .routes(guarded::<AnyPerson>(routes!(me::password::handler)))
+        .routes(guarded::<AnyPerson>(routes!(me::start_totp::handler)))
+        .routes(guarded::<AnyPerson>(routes!(me::confirm_totp::handler)))
+        .routes(guarded::<AnyPerson>(routes!(me::remove_totp::handler)))
+        .routes(guarded::<ManagePeople>(routes!(users::list::handler)))
+        .routes(guarded::<ManagePeople>(routes!(users::create::handler)))
+        .routes(guarded::<ManagePeople>(routes!(users::change::handler)))
+        .routes(guarded::<ManagePeople>(routes!(users::delete::handler)))
+        .routes(open(routes!(invitations::look_up::handler)))
+        .routes(open(routes!(invitations::accept::handler)))
+        .routes(open(routes!(password_resets::create::handler)))
+        .routes(open(routes!(password_resets::complete::handler)))
+        .routes(guarded::<ReadAudit>(routes!(audit::list::handler)))
+        .routes(guarded::<ReadAudit>(routes!(audit::export::handler)))
         // Systems
         .routes(guarded::<ManageServiceTokens>(routes!(service_tokens::list::handler)))
         .routes(guarded::<ManageServiceTokens>(routes!(service_tokens::create::handler)))

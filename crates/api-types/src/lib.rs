@@ -9,6 +9,7 @@
 #[macro_use]
 mod wire;
 
+pub mod audit;
 pub mod decimal;
 pub mod grant;
 pub mod key;
@@ -17,6 +18,7 @@ pub mod live;
 pub mod model;
 pub mod numbers;
 pub mod page;
+pub mod person;
 pub mod platform;
 pub mod price;
 pub mod problem;

@@ -1,4 +1,4 @@
-//! Signing in, and the first administrator.
+//! Signing in, and who a person is.
 
 use domain::TenantId;
 use domain::ids::UserId;
@@ -19,6 +19,24 @@ words! {
         /// Viewer of one tenant.
         TenantViewer = "tenant_viewer",
     }
+
+    /// Whether a person may sign in.
+    pub enum UserStatus {
+        /// Not yet: the invitation was not accepted.
+        Invited = "invited",
+        /// Yes.
+        Active = "active",
+        /// Not any more.
+        Disabled = "disabled",
+    }
+
+    /// The language of mails and of the console.
+    pub enum Locale {
+        /// English.
+        En = "en",
+        /// Chinese.
+        Zh = "zh",
+    }
 }
 
 request! {
@@ -28,6 +46,8 @@ request! {
         pub email: String,
         /// Password.
         pub password: String,
+        /// A code of the second factor, where the person has one; or a recovery code.
+        pub totp: Option<String>,
     }
 
     /// Creates the first administrator, once.
@@ -72,7 +92,17 @@ reply! {
         pub name: String,
         /// Role.
         pub role: Role,
+        /// The tenant of a tenant role.
+        pub tenant_id: Option<TenantId>,
         /// `en` or `zh`.
-        pub locale: String,
+        pub locale: Locale,
+        /// Whether they may sign in.
+        pub status: UserStatus,
+        /// Whether they have a second factor.
+        pub totp: bool,
+        /// When a session of theirs was last begun or refreshed.
+        pub last_seen_at: Option<Timestamp>,
+        /// When they were invited or created.
+        pub created_at: Timestamp,
     }
 }

@@ -14,14 +14,6 @@ words! {
         /// A month.
         Month = "month",
     }
-
-    /// The form of an export.
-    pub enum ExportFormat {
-        /// Comma-separated values with a head line.
-        Csv = "csv",
-        /// One JSON object per line.
-        Jsonl = "jsonl",
-    }
 }
 
 reply! {

@@ -9,6 +9,7 @@
 //! To add a route: its line in [`router`], its handler in [`routes`], its dialect in [`dialect`].
 
 pub mod address;
+pub mod announce;
 pub mod app;
 pub mod auth;
 pub mod body;

@@ -24,7 +24,7 @@ use crate::keys::KeyCache;
 use crate::report::Refused;
 use crate::tls::Tls;
 use crate::tokens::Vocabularies;
-use crate::{changes, report, router, serve};
+use crate::{announce, changes, report, router, serve};
 
 /// Once streams were told to end, they get this long to say goodbye.
 const GOODBYE: Duration = Duration::from_secs(5);
@@ -174,5 +174,7 @@ pub fn serve_metrics(config: &Config) -> anyhow::Result<()> {
         .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &SECONDS)?
         .set_buckets_for_metric(Matcher::Suffix("_permille".to_owned()), &PERMILLE)?
         .install()
-        .with_context(|| format!("TOLLGATE_METRICS_LISTEN: can't serve metrics on {}", config.metrics_listen))
+        .with_context(|| format!("TOLLGATE_METRICS_LISTEN: can't serve metrics on {}", config.metrics_listen))?;
+    announce::metrics();
+    Ok(())
 }

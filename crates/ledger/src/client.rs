@@ -234,12 +234,14 @@ impl Ledger {
     ) -> Result<(Reply, Duration), LedgerError> {
         let sent = Instant::now();
         let mut connection = self.connection();
+        let mut command = "evalsha";
         let mut attempt = redis::cmd("EVALSHA");
         attempt.arg(script.digest()).arg(keys.len()).arg(keys).arg(args);
         let answered = async {
             let reply: Result<Vec<String>, redis::RedisError> = attempt.query_async(&mut connection).await;
             match reply {
                 Err(error) if error.code() == Some("NOSCRIPT") => {
+                    command = "eval";
                     let mut whole = redis::cmd("EVAL");
                     whole.arg(script.text()).arg(keys.len()).arg(keys).arg(args);
                     whole.query_async(&mut connection).await
@@ -247,7 +249,21 @@ impl Ledger {
                 other => other,
             }
         };
-        let parts = self.bounded(answered).await?;
-        Ok((Reply::new(script.name, parts), sent.elapsed()))
+        let outcome = self.bounded(answered).await;
+        observe(script.name, command, sent.elapsed(), &outcome);
+        Ok((Reply::new(script.name, outcome?), sent.elapsed()))
     }
+}
+
+/// A call as its caller sees it: with the way there and back. One that the breaker kept from being sent is no call.
+fn observe<T>(script: &'static str, command: &'static str, took: Duration, outcome: &Result<T, LedgerError>) {
+    let outcome = match outcome {
+        Ok(_) => "ok",
+        Err(LedgerError::Away) => return,
+        Err(error) if error.is_unanswered() => "unanswered",
+        Err(_) => "error",
+    };
+    let labels = [("script", script), ("command", command), ("outcome", outcome)];
+    metrics::counter!("tollgate_ledger_calls_total", &labels).increment(1);
+    metrics::histogram!("tollgate_ledger_call_seconds", "script" => script).record(took);
 }

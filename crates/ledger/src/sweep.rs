@@ -86,6 +86,14 @@ impl Ledger {
         let (seconds, micros): (i64, i64) = redis::cmd("TIME").query_async(&mut self.connection()).await?;
         Ok(seconds * 1000 + micros / 1000)
     }
+
+    /// How many keys Redis holds.
+    ///
+    /// # Errors
+    /// Why Redis did not answer.
+    pub async fn size(&self) -> Result<u64, LedgerError> {
+        Ok(redis::cmd("DBSIZE").query_async(&mut self.connection()).await?)
+    }
 }
 
 /// Reads one packed freeze; the form is fixed in `lua/README.md`.

@@ -252,7 +252,7 @@ impl Shared {
             version: i64::MAX,
             record: empty_record(ask),
         };
-        self.recorder.push(Job { row, live: None, done: None });
+        self.recorder.push(Job { row, live: None, done: None, ended: std::time::Instant::now() });
     }
 }
 

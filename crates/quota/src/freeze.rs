@@ -126,7 +126,12 @@ impl Freeze {
             record,
         };
         let (done, receiver) = oneshot::channel();
-        self.quota.shared.recorder.push(Job { row, live: Some(Arc::clone(&self.live)), done: Some(done) });
+        self.quota.shared.recorder.push(Job {
+            row,
+            live: Some(Arc::clone(&self.live)),
+            done: Some(done),
+            ended: std::time::Instant::now(),
+        });
         receiver
     }
 }

@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use domain::RequestId;
 use ledger::LedgerError;
@@ -26,6 +26,7 @@ pub(crate) struct Job {
     /// None where the freeze's own outcome is unknown.
     pub live: Option<Arc<Live>>,
     pub done: Option<oneshot::Sender<()>>,
+    pub ended: Instant,
 }
 
 /// Where outcomes are put.
@@ -47,6 +48,7 @@ impl Queue {
         job.row.tenant_id.hash(&mut hasher);
         let worker = usize::try_from(hasher.finish() % 4).unwrap_or_default();
         self.waiting.fetch_add(1, Ordering::Relaxed);
+        metrics::gauge!("tollgate_gateway_record_backlog").increment(1);
         if self.senders[worker % WORKERS].send(job).is_err() {
             error!("an outcome came after the recorder had stopped; the reconciler will record it");
         }
@@ -71,6 +73,7 @@ pub(crate) async fn run(shared: Arc<Shared>, mut jobs: mpsc::UnboundedReceiver<J
             () = shared.stop.cancelled() => return,
         }
         shared.recorder.waiting.fetch_sub(taken, Ordering::Relaxed);
+        metrics::gauge!("tollgate_gateway_record_backlog").decrement(u32::try_from(taken).unwrap_or(u32::MAX));
     }
 }
 
@@ -89,6 +92,7 @@ async fn see_through(shared: &Arc<Shared>, jobs: Vec<Job>) {
         shared.known.note(&of.scope, of.version, crate::Use { total: of.total, used: of.used });
     }
     for job in &jobs {
+        metrics::histogram!("tollgate_gateway_record_lag_seconds").record(job.ended.elapsed());
         if let Some(live) = &job.live {
             live.confirming();
         }

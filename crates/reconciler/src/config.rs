@@ -44,12 +44,25 @@ pub struct Config {
     /// Networks that webhooks may be sent to although they are not public, as CIDR ranges
     #[arg(long, env = "TOLLGATE_WEBHOOK_ALLOW", value_delimiter = ',')]
     pub webhook_allow: Vec<IpNet>,
+    /// Where browsers reach the console, such as https://tollgate.example.com: links in mails lead there
+    #[arg(long, env = "TOLLGATE_PUBLIC_URL", default_value = "http://localhost:8081", value_parser = console_url)]
+    pub public_url: String,
     /// The mail server, such as smtps://user:password@mail.example.com; unset: no mail is sent
     #[arg(long, env = "TOLLGATE_SMTP_URL", hide_env_values = true)]
     pub smtp_url: Option<String>,
     /// The sender of mails, such as Tollgate <quota@example.com>
     #[arg(long, env = "TOLLGATE_MAIL_FROM", default_value = "tollgate@localhost")]
     pub mail_from: String,
+}
+
+/// Without a slash at its end.
+fn console_url(text: &str) -> Result<String, String> {
+    let text = text.trim_end_matches('/');
+    let uri: Option<http::Uri> = text.parse().ok();
+    match uri {
+        Some(uri) if matches!(uri.scheme_str(), Some("http" | "https")) && uri.query().is_none() => Ok(text.to_owned()),
+        _ => Err("TOLLGATE_PUBLIC_URL must be a URL such as https://tollgate.example.com".to_owned()),
+    }
 }
 
 fn secret_key(text: &str) -> Result<SecretKey, String> {

@@ -5,6 +5,7 @@
 //!
 //! To add scheduled work: a module with one pass as a function, a line in `run.rs`.
 
+pub mod announce;
 pub mod changes;
 pub mod config;
 pub mod deliver;

@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use axum::routing::get;
 use ledger::Ledger;
 use metrics::{counter, gauge};
-use metrics_exporter_prometheus::PrometheusBuilder;
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder};
 use store::Store;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
@@ -19,7 +19,10 @@ use crate::deliver::Delivery;
 use crate::opened::Traces;
 use crate::sweep::Sweeper;
 use crate::windows::Windows;
-use crate::{Config, changes, due, push, retention};
+use crate::{Config, announce, changes, due, push, retention};
+
+/// The histograms' bounds, as in the gateway.
+const SECONDS: [f64; 14] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0];
 
 /// Runs until SIGTERM or SIGINT.
 ///
@@ -112,6 +115,9 @@ async fn lead(
                 counter!("tollgate_accounts_pushed_total").increment(u64::try_from(count)?);
                 pushed_to = now_ms;
             }
+            if let Some(keys) = report("size", ledger.size().await.map_err(Into::into)) {
+                gauge!("tollgate_redis_keys").set(f64::from(u32::try_from(keys).unwrap_or(u32::MAX)));
+            }
         }
         if upkeep_at <= Instant::now() {
             upkeep_at = Instant::now() + Duration::from_secs(3600);
@@ -158,6 +164,8 @@ async fn upkeep(store: &Store) -> anyhow::Result<()> {
     store::idempotency::remove_old(&mut connection).await?;
     store::idempotent_calls::remove_old(&mut connection).await?;
     store::reports::forget_old(&mut connection).await?;
+    store::sessions::remove_old(&mut connection).await?;
+    store::mailed_tokens::remove_old(&mut connection).await?;
     store::keys::remove_retired_secrets(&mut connection).await?;
     store::service_tokens::remove_retired_secrets(&mut connection).await?;
     let learnt = store::models::learn_outputs(&mut connection).await?;
@@ -192,7 +200,10 @@ async fn serve(
     ready: Arc<AtomicBool>,
     stop: CancellationToken,
 ) -> anyhow::Result<tokio::task::JoinHandle<()>> {
-    let recorder = PrometheusBuilder::new().install_recorder()?;
+    let recorder = PrometheusBuilder::new()
+        .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &SECONDS)?
+        .install_recorder()?;
+    announce::metrics();
     let readiness = move || async move {
         if ready.load(Ordering::Relaxed) { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE }
     };

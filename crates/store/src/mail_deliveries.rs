@@ -1,9 +1,8 @@
-//! Mails about events: one per person and event.
+//! Mails: one per person and event, and one per token that is mailed.
 
-use domain::{EventId, TenantId};
+use domain::EventId;
 use serde_json::Value;
 use sqlx::PgConnection;
-use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::Error;
@@ -14,17 +13,13 @@ use crate::webhook_deliveries::Next;
 pub struct Claimed {
     /// Id.
     pub id: Uuid,
-    /// The event.
-    pub event_id: EventId,
-    /// Its type.
+    /// The type of the event that it is about; `invitation` or `password_reset` of a token.
     pub kind: String,
-    /// When it happened.
-    pub at: OffsetDateTime,
-    /// As callers read it.
+    /// The event as callers read it; of a token, the person's role and until when it is good.
     pub payload: Value,
-    /// The tenant that it is about.
-    pub tenant_id: Option<TenantId>,
-    /// The tenant's name.
+    /// The token's row, and its secret sealed for that.
+    pub token: Option<(Uuid, Vec<u8>)>,
+    /// The name of the tenant that it is about.
     pub tenant_name: Option<String>,
     /// To whom.
     pub email: String,
@@ -69,13 +64,15 @@ pub async fn claim(conn: &mut PgConnection, limit: i64, lease_ms: i64) -> Result
                ORDER BY next_at LIMIT $1 FOR UPDATE SKIP LOCKED
            ), claimed AS (
                UPDATE mail_deliveries d SET next_at = clock_timestamp() + $2::bigint * interval '1 millisecond'
-               FROM due WHERE d.id = due.id RETURNING d.id, d.event_id, d.user_id, d.tries
+               FROM due WHERE d.id = due.id RETURNING d.id, d.event_id, d.token_id, d.user_id, d.tries
            )
-           SELECT c.id AS "id!", c.event_id AS "event_id!", c.tries AS "tries!", o.type AS "kind!", o.at AS "at!",
-                  o.payload AS "payload!", o.tenant_id AS "tenant_id?", t.name AS "tenant_name?",
+           SELECT c.id AS "id!", c.tries AS "tries!", coalesce(o.type, m.purpose) AS "kind!",
+                  coalesce(o.payload, jsonb_build_object('role', u.role, 'expires_at', m.expires_at)) AS "payload!",
+                  m.id AS "token_id?", m.sealed_secret AS "sealed_secret?", t.name AS "tenant_name?",
                   u.email AS "email!", u.locale AS "locale!"
-           FROM claimed c JOIN outbox o ON o.event_id = c.event_id JOIN users u ON u.id = c.user_id
-           LEFT JOIN tenants t ON t.id = o.tenant_id"#,
+           FROM claimed c JOIN users u ON u.id = c.user_id LEFT JOIN outbox o ON o.event_id = c.event_id
+           LEFT JOIN mailed_tokens m ON m.id = c.token_id
+           LEFT JOIN tenants t ON t.id = CASE WHEN c.event_id IS NULL THEN u.tenant_id ELSE o.tenant_id END"#,
         limit,
         lease_ms,
     )
@@ -83,11 +80,9 @@ pub async fn claim(conn: &mut PgConnection, limit: i64, lease_ms: i64) -> Result
     .await?;
     let claimed = rows.into_iter().map(|row| Claimed {
         id: row.id,
-        event_id: EventId::from_uuid(row.event_id),
         kind: row.kind,
-        at: row.at,
         payload: row.payload,
-        tenant_id: row.tenant_id.map(TenantId::from_uuid),
+        token: row.token_id.zip(row.sealed_secret),
         tenant_name: row.tenant_name,
         email: row.email,
         locale: row.locale,
@@ -96,14 +91,17 @@ pub async fn claim(conn: &mut PgConnection, limit: i64, lease_ms: i64) -> Result
     Ok(claimed.collect())
 }
 
-/// Writes an attempt down with what comes after it.
+/// Writes an attempt down with what comes after it. The sealed secret of a token whose mail is sent goes.
 ///
 /// # Errors
 /// Those of Postgres.
 pub async fn record(conn: &mut PgConnection, id: Uuid, attempt: &Value, next: Next) -> Result<(), Error> {
     sqlx::query!(
-        "UPDATE mail_deliveries SET state = $3, tries = tries + 1, attempts = attempts || jsonb_build_array($2::jsonb),
-                next_at = clock_timestamp() + $4::bigint * interval '1 millisecond' WHERE id = $1",
+        "WITH done AS (
+             UPDATE mail_deliveries SET state = $3, tries = tries + 1, attempts = attempts || jsonb_build_array($2::jsonb),
+                    next_at = clock_timestamp() + $4::bigint * interval '1 millisecond' WHERE id = $1 RETURNING state, token_id
+         )
+         UPDATE mailed_tokens m SET sealed_secret = NULL FROM done WHERE m.id = done.token_id AND done.state = 'delivered'",
         id,
         attempt,
         next.state(),

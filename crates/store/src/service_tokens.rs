@@ -149,18 +149,20 @@ pub async fn list(conn: &mut PgConnection, window: Window) -> Result<Vec<Service
     Ok(rows.into_iter().map(ServiceToken::from).collect())
 }
 
-/// Revokes a token at once.
+/// Revokes a token at once. Returns what it was.
 ///
 /// # Errors
 /// `NotFound` where there is none that lives.
-pub async fn revoke(conn: &mut PgConnection, id: ServiceTokenId) -> Result<(), Error> {
-    sqlx::query_scalar!(
-        "UPDATE service_tokens SET revoked_at = now() WHERE id = $1 AND revoked_at IS NULL RETURNING id",
+pub async fn revoke(conn: &mut PgConnection, id: ServiceTokenId) -> Result<ServiceToken, Error> {
+    let row = sqlx::query_as!(
+        Row,
+        "UPDATE service_tokens SET revoked_at = now() WHERE id = $1 AND revoked_at IS NULL
+         RETURNING id, name, prefix, scopes, tenant_ids, expires_at, last_used_at, created_at",
         id.uuid(),
     )
     .fetch_one(conn)
     .await?;
-    Ok(())
+    Ok(row.into())
 }
 
 /// Gives the token another secret. The present one works until `old_valid_until`; where that is now, it ends at once.

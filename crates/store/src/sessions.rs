@@ -4,7 +4,7 @@ use domain::ids::{SessionId, UserId};
 use sqlx::PgConnection;
 use time::OffsetDateTime;
 
-use crate::Error;
+use crate::{Error, Window};
 
 /// A session to be begun.
 #[derive(Debug, Clone, Copy)]
@@ -135,4 +135,84 @@ pub async fn knows_address(conn: &mut PgConnection, user: UserId, address: &str)
         address,
     );
     Ok(known.fetch_one(conn).await?)
+}
+
+/// A session as its person sees it.
+#[derive(Debug, Clone)]
+pub struct Session {
+    /// Id.
+    pub id: SessionId,
+    /// From where it was begun.
+    pub address: String,
+    /// The browser, as it calls itself.
+    pub agent: String,
+    /// When it was begun.
+    pub created_at: OffsetDateTime,
+    /// When it was begun or last refreshed.
+    pub last_seen_at: OffsetDateTime,
+}
+
+/// Lists a person's live sessions.
+///
+/// # Errors
+/// Those of Postgres.
+pub async fn list(conn: &mut PgConnection, user: UserId, window: Window) -> Result<Vec<Session>, Error> {
+    let rows = sqlx::query!(
+        "SELECT id, address, agent, created_at, last_seen_at FROM sessions
+         WHERE user_id = $1 AND ended_at IS NULL AND expires_at > now()
+           AND ($2::uuid IS NULL OR CASE WHEN $3 THEN id > $2 ELSE id < $2 END)
+         ORDER BY CASE WHEN $3 THEN id END, id DESC LIMIT $4",
+        user.uuid(),
+        window.after,
+        window.ascending,
+        window.limit,
+    )
+    .fetch_all(conn)
+    .await?;
+    let sessions = rows.into_iter().map(|row| Session {
+        id: SessionId::from_uuid(row.id),
+        address: row.address,
+        agent: row.agent,
+        created_at: row.created_at,
+        last_seen_at: row.last_seen_at,
+    });
+    Ok(sessions.collect())
+}
+
+/// Ends a live session of that person.
+///
+/// # Errors
+/// `NotFound` where the person has no such session.
+pub async fn end_of(conn: &mut PgConnection, user: UserId, id: SessionId) -> Result<(), Error> {
+    sqlx::query_scalar!(
+        "UPDATE sessions SET ended_at = now() WHERE id = $1 AND user_id = $2 AND ended_at IS NULL AND expires_at > now()
+         RETURNING id",
+        id.uuid(),
+        user.uuid(),
+    )
+    .fetch_one(conn)
+    .await?;
+    Ok(())
+}
+
+/// Ends every session of a person but one. Returns how many ended.
+///
+/// # Errors
+/// Those of Postgres.
+pub async fn end_others(conn: &mut PgConnection, user: UserId, keep: Option<SessionId>) -> Result<u64, Error> {
+    let done = sqlx::query!(
+        "UPDATE sessions SET ended_at = now() WHERE user_id = $1 AND ended_at IS NULL AND id IS DISTINCT FROM $2",
+        user.uuid(),
+        keep.map(SessionId::uuid),
+    );
+    Ok(done.execute(conn).await?.rows_affected())
+}
+
+/// Forgets sessions that ended, or would have, over 90 days ago. Returns how many.
+///
+/// # Errors
+/// Those of Postgres.
+pub async fn remove_old(conn: &mut PgConnection) -> Result<u64, Error> {
+    let done = sqlx::query!("DELETE FROM sessions WHERE least(ended_at, expires_at) < now() - interval '90 days'");
+    Ok(done.execute(conn).await?.rows_affected())
 }

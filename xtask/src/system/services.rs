@@ -105,7 +105,9 @@ pub fn product(state: &State, surroundings: &Surroundings) -> Vec<Service> {
     services.push(admin.environment(&[(gateway_url.0, gateway_url.1.as_str())]));
     let mut reconciler = Service::new("reconciler", "tollgate-reconciler").environment(&common).environment(&mail);
     // Receivers under development run on this machine.
-    reconciler = reconciler.environment(&[("TOLLGATE_WEBHOOK_ALLOW", "127.0.0.0/8,::1/128")]);
+    let console = url(state, "admin-api");
+    reconciler = reconciler
+        .environment(&[("TOLLGATE_WEBHOOK_ALLOW", "127.0.0.0/8,::1/128"), ("TOLLGATE_PUBLIC_URL", console.as_str())]);
     // It has no port but the one of its metrics.
     reconciler.arguments = vec!["--metrics-listen".into(), "{listen}".into()];
     services.push(reconciler);

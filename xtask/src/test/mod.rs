@@ -3,6 +3,7 @@
 //! A step that fails does not stop the ones after it, except where they could not say anything without it. The last
 //! line sums up: tests by the runners' own counts, every other step as one.
 
+mod alerts;
 mod browser;
 mod lifecycle;
 mod sdk;
@@ -79,6 +80,7 @@ impl Run<'_> {
             let console = scope.spawn(|| ui::build(root));
             self.check("format", |run| cargo::run(run.root, &["fmt", "--all", "--check"]).context("run `./dev fmt`"));
             self.check("house rules (tidy)", |run| tidy::run(run.root));
+            self.check("alert rules", |run| alerts::check(run.root));
             self.check("lints and checked queries", Self::lint_against_the_schema);
             console.join().unwrap_or_else(|_| Err(anyhow::anyhow!("the build of the console panicked")))
         });

@@ -54,6 +54,13 @@ impl Audit {
         self
     }
 
+    /// Whose it is, where it is a tenant's.
+    #[must_use]
+    pub fn of_maybe(mut self, tenant: Option<TenantId>) -> Self {
+        self.tenant_id = tenant.or(self.tenant_id);
+        self
+    }
+
     /// How it was; no secrets.
     #[must_use]
     pub fn before(mut self, value: &impl Serialize) -> Self {
@@ -88,20 +95,23 @@ impl Audit {
 }
 
 impl<P: Policy> Call<P> {
-    /// Writes the audit entry and commits.
+    /// Writes the audit entry and commits. What people of a tenant do about themselves is their tenant's.
     ///
     /// # Errors
     /// 503 where the commit's outcome is unknown.
-    pub async fn commit(mut self, audit: Audit) -> Result<App> {
+    pub async fn commit(mut self, mut audit: Audit) -> Result<App> {
+        if let (None, Caller::Person { user, .. }) = (audit.tenant_id, &self.caller) {
+            audit.tenant_id = user.tenant_id;
+        }
         audit.write(&mut self.tx, &self.caller.actor(), &self.meta).await?;
         self.tx.commit().await.map_err(store::Error::from)?;
         Ok(self.app)
     }
 
-    /// Ends the transaction, and gives the way to one after the other for a reply that is read in pages, with the tenants
-    /// that the caller may see.
-    pub fn into_pages(self) -> (Pages, Reach) {
-        (Pages { app: self.app }, self.reach)
+    /// For replies that are streamed: ends this transaction, and gives others with the same reach.
+    #[must_use]
+    pub fn into_reads(self) -> Reads {
+        Reads { app: self.app, reach: self.reach }
     }
 
     /// 404 unless the caller may see the tenant.
@@ -113,17 +123,24 @@ impl<P: Policy> Call<P> {
     }
 }
 
-/// Opens the transactions of a long reply, for a caller who was authorised at its beginning.
+/// Transactions one after another for an authorised caller.
 #[derive(Clone)]
-pub struct Pages {
+pub struct Reads {
     app: App,
+    reach: Reach,
 }
 
-impl Pages {
-    /// A transaction for one page.
+impl Reads {
+    /// The tenants that the caller may see.
+    #[must_use]
+    pub const fn reach(&self) -> &Reach {
+        &self.reach
+    }
+
+    /// Begins one.
     ///
     /// # Errors
-    /// 503 where Postgres is away.
+    /// 503.
     pub async fn begin(&self) -> Result<Transaction> {
         Ok(self.app.store().begin().await?)
     }

@@ -6,11 +6,13 @@ pub mod caller;
 pub mod cookie;
 pub mod csrf;
 pub mod jwt;
+pub mod mailed;
 pub mod open;
 pub mod policy;
+pub mod second_factor;
 pub mod throttle;
 
-pub use access::{Audit, Call};
+pub use access::{Audit, Call, Reads};
 pub use caller::Caller;
 pub use open::Open;
 pub use policy::Policy;

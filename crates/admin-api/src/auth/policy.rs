@@ -18,6 +18,10 @@ const P: &[Role] = &[Role::Owner, Role::Operator];
 const V: &[Role] = &[Role::Owner, Role::Operator, Role::Viewer];
 /// Platform roles that read, and any role of the tenant.
 const V_T: &[Role] = &[Role::Owner, Role::Operator, Role::Viewer, Role::TenantOwner, Role::TenantViewer];
+/// Platform roles that read, and the tenant's owner.
+const V_TO: &[Role] = &[Role::Owner, Role::Operator, Role::Viewer, Role::TenantOwner];
+/// The platform's owner, and the tenant's.
+const O_T: &[Role] = &[Role::Owner, Role::TenantOwner];
 /// Platform roles that change, and the tenant's owner.
 const P_T: &[Role] = &[Role::Owner, Role::Operator, Role::TenantOwner];
 
@@ -38,6 +42,10 @@ macro_rules! policies {
 policies! {
     /// Any signed-in person, about themselves.
     AnyPerson: V_T, [], platform: false;
+    /// Invite, change and remove people.
+    ManagePeople: O_T, [], platform: false;
+    /// Read the audit log.
+    ReadAudit: V_TO, [AuditRead], platform: false;
     /// Manage service tokens.
     ManageServiceTokens: O, [], platform: true;
     /// Read tenants.

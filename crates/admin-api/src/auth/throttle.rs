@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use domain::ids::UserId;
+
 use crate::error::{Error, Result};
 
 /// Entries kept at most; beyond, those that are full again go.
@@ -21,6 +23,8 @@ struct Rate {
 const PAIR: Rate = Rate { burst: 5, every: Duration::from_secs(10) };
 /// One account from every address that it never used.
 const ACCOUNT: Rate = Rate { burst: 20, every: Duration::from_secs(5) };
+/// Codes of one person's second factor: whoever tries them has the password.
+const CODES: Rate = Rate { burst: 10, every: Duration::from_secs(60) };
 /// Every account from one address.
 const ADDRESS: Rate = Rate { burst: 30, every: Duration::from_secs(2) };
 
@@ -29,6 +33,7 @@ enum Key {
     Pair(String, String),
     Account(String),
     Address(String),
+    Codes(UserId),
 }
 
 impl Key {
@@ -37,6 +42,7 @@ impl Key {
             Self::Pair(..) => PAIR,
             Self::Account(_) => ACCOUNT,
             Self::Address(_) => ADDRESS,
+            Self::Codes(_) => CODES,
         }
     }
 }
@@ -53,11 +59,22 @@ impl Throttle {
     /// # Errors
     /// 429 with the seconds to wait.
     pub fn take(&self, account: &str, address: &str, known: bool, now: Instant) -> Result<()> {
+        self.take_all(keys(account, address, known), now)
+    }
+
+    /// Takes one try at a code of the second factor, before the code is looked at.
+    ///
+    /// # Errors
+    /// 429 with the seconds to wait.
+    pub fn take_code(&self, user: UserId, now: Instant) -> Result<()> {
+        self.take_all(vec![Key::Codes(user)], now)
+    }
+
+    fn take_all(&self, keys: Vec<Key>, now: Instant) -> Result<()> {
         let mut full_at = self.full_at.lock().unwrap_or_else(PoisonError::into_inner);
         if full_at.len() > ENTRIES {
             full_at.retain(|_, at| *at > now);
         }
-        let keys = keys(account, address, known);
         let wait = keys.iter().filter_map(|key| wait(key.rate(), full_at.get(key).copied(), now)).max();
         if let Some(wait) = wait {
             let seconds = wait.as_secs() + 1;
@@ -76,8 +93,17 @@ impl Throttle {
 
     /// Gives the try back: the password was right.
     pub fn give_back(&self, account: &str, address: &str, known: bool) {
+        self.give_all_back(keys(account, address, known));
+    }
+
+    /// Gives the try back: the code was right.
+    pub fn give_code_back(&self, user: UserId) {
+        self.give_all_back(vec![Key::Codes(user)]);
+    }
+
+    fn give_all_back(&self, keys: Vec<Key>) {
         let mut full_at = self.full_at.lock().unwrap_or_else(PoisonError::into_inner);
-        for key in keys(account, address, known) {
+        for key in keys {
             let every = key.rate().every;
             if let Some(at) = full_at.get_mut(&key) {
                 *at = at.checked_sub(every).unwrap_or(*at);
@@ -117,6 +143,15 @@ mod tests {
         assert!(spread <= 15, "a hundred addresses share the account's rate: {spread}");
         assert!(ok("9.9.9.9", true, now), "the owner's own address still signs in");
         assert!(throttle.take("other@a.example", "3.3.3.3", false, now).is_ok(), "other accounts are not concerned");
+    }
+
+    #[test]
+    fn codes_are_tried_slowly() {
+        let (throttle, user, now) = (Throttle::default(), UserId::generate(), Instant::now());
+        assert_eq!((0..100).filter(|_| throttle.take_code(user, now).is_ok()).count(), 10);
+        assert!(throttle.take_code(UserId::generate(), now).is_ok());
+        throttle.give_code_back(user);
+        assert!(throttle.take_code(user, now).is_ok());
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! `GET /requests/export`.
 
 use api_types::request::Request;
-use api_types::usage::ExportFormat;
 use api_types::{Decimal, Timestamp};
 use axum::response::Response;
 use domain::{KeyId, ProjectId, RequestId, TenantId};
@@ -9,7 +8,7 @@ use domain::{KeyId, ProjectId, RequestId, TenantId};
 use crate::auth::Call;
 use crate::auth::policy::ReadUsage;
 use crate::error::Result;
-use crate::export::{Export, PAGE, Rows};
+use crate::export::{self, Format, Line};
 use crate::list::Query;
 use crate::requests::{list, view};
 
@@ -62,14 +61,21 @@ pub struct Ask {
     /// Charged at least this; in the unit of `tenant_id`, credits without one.
     min_charge: Option<Decimal>,
     /// `csv` (unless said otherwise) or `jsonl`.
-    format: Option<ExportFormat>,
+    format: Option<Format>,
+}
+
+impl Line for Request {
+    const COLUMNS: &'static [&'static str] = COLUMNS;
+    fn cells(&self) -> Vec<String> {
+        export::cells(self, COLUMNS)
+    }
 }
 
 /// The requests of `GET /requests` as a file, newest first, however many.
 #[utoipa::path(get, path = "/requests/export", operation_id = "export_requests", tag = "usage", params(Ask),
     responses((status = 200, description = "The requests.", content((String = "text/csv"), (Request = "application/jsonl")))))]
 pub async fn handler(mut call: Call<ReadUsage>, Query(ask): Query<Ask>) -> Result<Response> {
-    let format = ask.format.unwrap_or(ExportFormat::Csv);
+    let format = ask.format.unwrap_or(Format::Csv);
     let what = list::What {
         tenant_id: ask.tenant_id,
         project_id: ask.project_id,
@@ -81,18 +87,15 @@ pub async fn handler(mut call: Call<ReadUsage>, Query(ask): Query<Ask>) -> Resul
         min_charge: ask.min_charge,
     };
     let filter = list::filter(&mut call, what).await?;
-    let (pages, reach) = call.into_pages();
-    Export { name: "requests", columns: COLUMNS, format }
-        .respond(None::<RequestId>, move |after| {
-            let (filter, pages, reach) = (filter.clone(), pages.clone(), reach.clone());
-            async move {
-                let mut tx = pages.begin().await?;
-                let requests = store::requests::list(&mut tx, &filter, &reach, after, i64::from(PAGE)).await?;
-                let last = requests.last().map(|request| Some(request.id));
-                let next = last.filter(|_| requests.len() == usize::from(PAGE));
-                let rows = requests.into_iter().map(view).collect::<Result<Vec<_>>>()?;
-                Ok(Rows { rows, next })
-            }
-        })
-        .await
+    let reads = call.into_reads();
+    let fetch = move |after: Option<RequestId>| {
+        let (filter, reads) = (filter.clone(), reads.clone());
+        async move {
+            let mut tx = reads.begin().await?;
+            let requests = store::requests::list(&mut tx, &filter, reads.reach(), after, export::ROWS).await?;
+            let next = export::next(&requests, |last| last.id);
+            Ok((requests.into_iter().map(view).collect::<Result<Vec<_>>>()?, next))
+        }
+    };
+    export::stream(format, "requests", fetch).await
 }

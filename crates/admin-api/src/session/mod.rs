@@ -5,7 +5,7 @@ pub mod delete;
 pub mod read;
 pub mod refresh;
 
-use api_types::session::{Role, Session, User};
+use api_types::session::Session;
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use domain::api_key;
 use domain::ids::SessionId;
@@ -17,6 +17,7 @@ use crate::app::App;
 use crate::auth::cookie;
 use crate::error::{Error, Result};
 use crate::reply::Reply;
+use crate::users::view;
 
 /// A session ends after this long at the latest, however often it is refreshed.
 pub const LIFETIME: time::Duration = time::Duration::days(14);
@@ -38,35 +39,13 @@ impl Refresh {
     }
 }
 
-/// A person as the API shows them.
-///
-/// # Errors
-/// 500 for a role that this version does not know.
-pub fn view(user: &store::users::User) -> Result<User> {
-    Ok(User {
-        id: user.id,
-        email: user.email.clone(),
-        name: user.name.clone(),
-        role: role(user)?,
-        locale: user.locale.clone(),
-    })
-}
-
-fn role(user: &store::users::User) -> Result<Role> {
-    user.role.parse().map_err(|_| Error::internal("a role that this version does not know"))
-}
-
 /// Who is signed in, as the API shows it.
 ///
 /// # Errors
 /// 500 for a role that this version does not know.
 pub fn describe(user: &store::users::User, expires_at: OffsetDateTime) -> Result<Session> {
-    Ok(Session {
-        user: view(user)?,
-        roles: vec![role(user)?],
-        tenant_id: user.tenant_id,
-        expires_at: expires_at.into(),
-    })
+    let user = view(user)?;
+    Ok(Session { roles: vec![user.role], tenant_id: user.tenant_id, user, expires_at: expires_at.into() })
 }
 
 type SetCookies = AppendHeaders<[(HeaderName, HeaderValue); 2]>;

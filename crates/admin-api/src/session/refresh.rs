@@ -3,6 +3,7 @@
 use api_types::session::Session;
 use axum::response::{IntoResponse, Response};
 use domain::api_key;
+use serde_json::json;
 use store::sessions::Rotation;
 
 use crate::auth::{Audit, Open, cookie, csrf};
@@ -26,7 +27,9 @@ pub async fn handler(open: Open) -> Result<Response> {
         }
         Rotation::Reused { session_id, user_id } => {
             tracing::warn!(%session_id, "a refresh token was used twice: the session is ended");
-            open.commit(tx, &user_id.to_string(), Audit::new("session.reuse", session_id)).await?;
+            let tenant = store::users::get(&mut tx, user_id).await?.tenant_id;
+            let audit = Audit::new("session.reuse", session_id).of_maybe(tenant).after(&json!({ "ended": true }));
+            open.commit(tx, &user_id.to_string(), audit).await?;
             Ok((signed_out()?, ended()).into_response())
         }
         Rotation::Unknown => Err(ended()),

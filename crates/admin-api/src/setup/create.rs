@@ -37,7 +37,7 @@ pub async fn handler(open: Open, Json { value: body, .. }: Json<SetUp>) -> Resul
     let new =
         NewUser { email: &email, name: &name, role: "owner", tenant_id: None, password_hash: &hash, locale: "en" };
     let user = store::users::create(&mut tx, &new).await?;
-    let view = crate::session::view(&user)?;
+    let view = crate::users::view(&user)?;
     open.commit(tx, &user.id.to_string(), Audit::new("setup.complete", user.id).after(&view)).await?;
     Ok(Reply::created("/session", view))
 }

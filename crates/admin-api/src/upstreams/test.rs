@@ -24,7 +24,8 @@ pub async fn handler(mut call: Call<WriteUpstreams>, Id(id): Id<UpstreamId>) -> 
     let sealed = store::upstreams::sealed_key(&mut call.tx, id).await?;
     let key = sealed.map(|sealed| call.app.sealer().open(&id.to_string(), &sealed)).transpose()?;
     // The provider may take its time: no transaction waits for it.
-    call.commit(Audit::new("upstream.test", id)).await?;
+    let asked = serde_json::json!({ "base_url": upstream.base_url });
+    call.commit(Audit::new("upstream.test", id).after(&asked)).await?;
     let connect = Duration::from_millis(u64::try_from(upstream.connect_timeout_ms).unwrap_or(5000));
     let client = reqwest::Client::builder().connect_timeout(connect).timeout(WITHIN);
     let client = client.redirect(reqwest::redirect::Policy::none()).build().map_err(Error::internal)?;

@@ -1,12 +1,12 @@
 //! `GET /usage/export`.
 
-use api_types::usage::{ExportFormat, UsageSum};
+use api_types::usage::UsageSum;
 use axum::response::Response;
 
 use crate::auth::Call;
 use crate::auth::policy::ReadUsage;
 use crate::error::Result;
-use crate::export::{Export, PAGE, Rows};
+use crate::export::{self, Format, Line};
 use crate::list::Query;
 use crate::usage;
 
@@ -31,7 +31,14 @@ usage::ask! {
     /// Which usage, in which form.
     Ask {
         /// `csv` (unless said otherwise) or `jsonl`.
-        format: Option<ExportFormat>,
+        format: Option<Format>,
+    }
+}
+
+impl Line for UsageSum {
+    const COLUMNS: &'static [&'static str] = COLUMNS;
+    fn cells(&self) -> Vec<String> {
+        export::cells(self, COLUMNS)
     }
 }
 
@@ -40,18 +47,16 @@ usage::ask! {
     responses((status = 200, description = "The sums.", content((String = "text/csv"), (UsageSum = "application/jsonl")))))]
 pub async fn handler(mut call: Call<ReadUsage>, Query(ask): Query<Ask>) -> Result<Response> {
     let asked = ask.what().check(&mut call).await?;
-    let (pages, reach) = call.into_pages();
-    let export = Export { name: "usage", columns: COLUMNS, format: ask.format.unwrap_or(ExportFormat::Csv) };
-    export
-        .respond(0_i64, move |offset| {
-            let (mut asked, pages, reach) = (asked.clone(), pages.clone(), reach.clone());
-            async move {
-                (asked.ask.offset, asked.ask.limit) = (offset, i64::from(PAGE));
-                let sums = store::usage::sums(&mut *pages.begin().await?, &asked.ask, &reach).await?;
-                let next = (sums.len() == usize::from(PAGE)).then(|| offset + i64::from(PAGE));
-                let rows = sums.into_iter().map(|sum| asked.view(sum)).collect::<Result<Vec<_>>>()?;
-                Ok(Rows { rows, next })
-            }
-        })
-        .await
+    let reads = call.into_reads();
+    let fetch = move |begin: Option<i64>| {
+        let (mut asked, reads) = (asked.clone(), reads.clone());
+        async move {
+            let offset = begin.unwrap_or_default();
+            (asked.ask.offset, asked.ask.limit) = (offset, export::ROWS);
+            let sums = store::usage::sums(&mut *reads.begin().await?, &asked.ask, reads.reach()).await?;
+            let next = export::next(&sums, |_| offset + export::ROWS);
+            Ok((sums.into_iter().map(|sum| asked.view(sum)).collect::<Result<Vec<_>>>()?, next))
+        }
+    };
+    export::stream(ask.format.unwrap_or(Format::Csv), "usage", fetch).await
 }

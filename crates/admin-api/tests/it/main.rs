@@ -2,11 +2,13 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 
+mod audit;
 mod bodies;
 mod books;
 mod catalog;
 mod fields;
 mod idempotency;
+mod invitations;
 mod limits;
 mod lists;
 mod live;
@@ -18,6 +20,7 @@ mod projects;
 mod quota_changes;
 mod rotation;
 mod samples;
+mod second_factor;
 mod spend;
 mod statements;
 mod tenants;

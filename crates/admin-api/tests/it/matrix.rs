@@ -4,7 +4,7 @@ use domain::api_key::{KeyKind, KeyText};
 use reqwest::Method;
 use serde_json::Value;
 
-use crate::samples::{Sample, body, prepare};
+use crate::samples::{Sample, body, prepare, prepare_person};
 use crate::world::{Answer, Who, World, all_scopes};
 
 /// An operation of the document.
@@ -31,20 +31,52 @@ impl Operation {
     /// True where the path names something of a tenant.
     fn of_tenant(&self) -> bool {
         // The key that usage is charged to stands in the body.
-        let parts = ["{t}", "{p}", "{k}", "{g}", "{req}", "{w}"];
+        let parts = ["{t}", "{p}", "{k}", "{g}", "{req}", "{w}", "{usr}", "{ses}"];
         self.id == "ingest_usage" || parts.iter().any(|part| self.path.contains(part))
     }
 
+    /// True where it is about the caller, who is changed by it.
+    fn of_caller(&self) -> bool {
+        self.id == "sign_out" || self.path.starts_with("/me/")
+    }
+
+    /// One entry says who did what, from where, and how it was or is: before a change, after a creation, both in between.
+    async fn assert_audited(&self, world: &World, last: i64) {
+        let entries = world.database.rows(&format!("SELECT * FROM audit_log WHERE id > {last}")).await.unwrap();
+        let entries: Vec<_> = entries.iter().filter(|entry| entry["actor"] != "reconciler").collect();
+        let [entry] = entries.as_slice() else { panic!("{}: {entries:?}", self.id) };
+        assert_eq!(entry["address"], "127.0.0.1", "{}", self.id);
+        for field in ["actor", "action", "target", "request_id"] {
+            assert!(entry[field].as_str().is_some_and(|text| !text.is_empty()), "{} {field}: {entry}", self.id);
+        }
+        let (before, after) = (!entry["before"].is_null(), !entry["after"].is_null());
+        let said = match self.method {
+            Method::DELETE => before,
+            Method::PATCH => before && after,
+            _ => after,
+        };
+        assert!(said, "{}: before {before}, after {after}", self.id);
+    }
+
     async fn call(&self, world: &World, sample: &Sample, who: &Who) -> Answer {
+        self.call_with(world, sample, who, body(&self.id, sample)).await
+    }
+
+    async fn call_with(&self, world: &World, sample: &Sample, who: &Who, body: Option<Value>) -> Answer {
         let request = world.request(self.method.clone(), &sample.path(&self.path), who);
         let request = request.header("idempotency-key", uuid::Uuid::now_v7().to_string()).header("if-match", "*");
         world
-            .send(match body(&self.id, sample) {
+            .send(match body {
                 Some(body) => request.json(&body),
                 None => request,
             })
             .await
     }
+}
+
+/// The number of the audit log's last entry.
+async fn last_entry(world: &World) -> i64 {
+    world.database.value("SELECT coalesce(max(id), 0) FROM audit_log").await.unwrap().as_i64().unwrap()
 }
 
 async fn operations(world: &World) -> (Vec<Operation>, Vec<String>) {
@@ -76,7 +108,16 @@ async fn nobody_and_strangers_get_401() {
     open.sort();
     assert_eq!(
         open,
-        ["read_setup", "refresh_session", "set_up", "sign_in"],
+        [
+            "accept_invitation",
+            "look_up_invitation",
+            "read_setup",
+            "refresh_session",
+            "request_password_reset",
+            "reset_password",
+            "set_up",
+            "sign_in"
+        ],
         "an operation that anyone may call must be meant so"
     );
     assert!(guarded.len() >= 40, "{}", guarded.len());
@@ -122,16 +163,19 @@ async fn people_need_one_of_the_roles() {
                 assert_eq!(answer.status, 404, "{} by a foreign {role}: {}", operation.id, answer.body);
                 answer.refused(404, "not_found");
             }
-            let sample = Sample::make(&world).await;
+            let mut sample = Sample::make(&world).await;
             let own = of_tenant.then(|| sample.tenant_id());
-            let who = if of_tenant || operation.id == "sign_out" {
-                world.signed_in(role, own).await
-            } else {
-                stranger.clone()
-            };
+            let who =
+                if of_tenant || operation.of_caller() { world.signed_in(role, own).await } else { stranger.clone() };
             prepare(&world, &operation.id, &sample).await;
-            let answer = operation.call(&world, &sample, &who).await;
+            let prepared = prepare_person(&world, &operation.id, &mut sample, &who).await;
+            let body = prepared.or_else(|| body(&operation.id, &sample));
+            let last = last_entry(&world).await;
+            let answer = operation.call_with(&world, &sample, &who, body).await;
             assert!(answer.status.is_success(), "{} by {role}: {}", operation.id, answer.body);
+            if role == "owner" && operation.method != Method::GET {
+                operation.assert_audited(&world, last).await;
+            }
         }
     }
 }

@@ -1,10 +1,11 @@
 //! A tenant with everything below it, and the catalog beside it: what the operations of the matrix are called on.
 
 use domain::TenantId;
+use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::bodies;
-use crate::world::World;
+use crate::world::{PASSWORD, Who, World};
 
 /// Ids of one of everything.
 pub struct Sample {
@@ -18,6 +19,10 @@ pub struct Sample {
     pub request: String,
     pub service_token: String,
     pub webhook: String,
+    /// A person of the tenant.
+    pub user: String,
+    /// A session of that person.
+    pub session: String,
 }
 
 impl Sample {
@@ -39,7 +44,8 @@ impl Sample {
         let service_token = token_id(world, &token).await;
         let webhook = json!({"tenant_id": tenant, "url": "https://example.com/hook", "event_types": ["quota.low"]});
         let webhook = world.post("/webhooks", who, webhook).await.expect(201).id();
-        Self { tenant, project, key, grant, model, target, upstream, request, service_token, webhook }
+        let (user, session) = person(world, tenant.parse().unwrap()).await;
+        Self { tenant, project, key, grant, model, target, upstream, request, service_token, webhook, user, session }
     }
 
     pub fn tenant_id(&self) -> TenantId {
@@ -59,12 +65,38 @@ impl Sample {
             .replace("{req}", &self.request)
             .replace("{w}", &self.webhook)
             .replace("{period}", &this_month())
+            .replace("{usr}", &self.user)
+            .replace("{ses}", &self.session)
             .replace("{id}", if service_token { &self.service_token } else { &self.target })
     }
 }
 
-async fn token_id(world: &World, token: &crate::world::Who) -> String {
-    let crate::world::Who::Bearer(text) = token else { unreachable!("a token") };
+/// A person of the tenant with a session, without the cost of a password.
+async fn person(world: &World, tenant: TenantId) -> (String, String) {
+    let email = world.person("tenant_viewer", Some(tenant)).await;
+    let mut tx = world.store.begin().await.unwrap();
+    let user = store::users::by_email(&mut tx, &email).await.unwrap().id;
+    let token = uuid::Uuid::now_v7();
+    let new = store::sessions::NewSession {
+        user_id: user,
+        refresh_hash: token.as_bytes(),
+        address: "127.0.0.1",
+        agent: "test",
+        expires_at: time::OffsetDateTime::now_utc() + time::Duration::hours(1),
+    };
+    let session = store::sessions::create(&mut tx, &new).await.unwrap();
+    tx.commit().await.unwrap();
+    (user.to_string(), session.to_string())
+}
+
+/// The newest session of a signed-in person.
+async fn own_session(world: &World, who: &Who) -> String {
+    let sessions = world.get("/me/sessions", who).await.expect(200).body;
+    sessions["items"][0]["id"].as_str().unwrap().to_owned()
+}
+
+async fn token_id(world: &World, token: &Who) -> String {
+    let Who::Bearer(text) = token else { unreachable!("a token") };
     let key = domain::api_key::KeyText::parse(domain::api_key::KeyKind::Service, text).unwrap();
     let mut tx = world.store.begin().await.unwrap();
     store::service_tokens::by_secret_hash(&mut tx, &key.hash(&crate::world::secret_key())).await.unwrap().id.to_string()
@@ -120,10 +152,43 @@ pub fn this_month() -> String {
     format!("{:04}-{:02}", now.year(), u8::from(now.month()))
 }
 
+/// What the operation needs of its caller: a session of their own to end, a second factor to confirm or remove.
+pub async fn prepare_person(world: &World, operation: &str, sample: &mut Sample, who: &Who) -> Option<Value> {
+    match operation {
+        "end_own_session" => sample.session = own_session(world, who).await,
+        "confirm_totp" | "remove_totp" => {
+            let secret = world.send(world.request(Method::POST, "/me/totp", who)).await.expect(200).body;
+            let code = code(secret["secret"].as_str().unwrap(), 0);
+            if operation == "confirm_totp" {
+                return Some(json!({"code": code}));
+            }
+            let confirm = world.request(Method::PUT, "/me/totp", who).json(&json!({"code": code}));
+            let codes = world.send(confirm).await.expect(200).body;
+            return Some(json!({"code": codes["recovery_codes"][0]}));
+        }
+        _ => {}
+    }
+    None
+}
+
+/// The code of a second factor, so many steps of 30 s from now.
+pub fn code(secret: &str, steps: i64) -> String {
+    let secret = totp_rs::Secret::try_from_base32(secret).unwrap();
+    let totp = totp_rs::Builder::new().with_secret(secret).build().unwrap();
+    let now = time::OffsetDateTime::now_utc().unix_timestamp() + steps * 30;
+    totp.generate(u64::try_from(now).unwrap()).to_string()
+}
+
 /// A body that the operation takes.
 pub fn body(operation: &str, sample: &Sample) -> Option<Value> {
     let name = uuid::Uuid::now_v7().to_string();
     Some(match operation {
+        "create_user" => {
+            json!({"email": format!("{name}@example.com"), "role": "tenant_viewer", "tenant_id": sample.tenant})
+        }
+        "change_user" => json!({"name": "changed", "role": "tenant_owner"}),
+        "change_own_password" => json!({"current": PASSWORD, "new": "another horse battery"}),
+        "confirm_totp" | "remove_totp" => json!({"code": "000000"}),
         "create_service_token" => json!({"name": "t", "scopes": ["tenants:read"]}),
         "create_tenant" => json!({"name": "t", "plan": {"amount": "1"}}),
         "change_tenant" => json!({"name": "changed"}),
@@ -158,6 +223,13 @@ pub fn body(operation: &str, sample: &Sample) -> Option<Value> {
         "redeliver_webhook" => json!({"from": "2020-01-01T00:00:00Z"}),
         "sign_out"
         | "read_session"
+        | "list_users"
+        | "delete_user"
+        | "list_own_sessions"
+        | "end_own_session"
+        | "start_totp"
+        | "list_audit"
+        | "export_audit"
         | "list_service_tokens"
         | "delete_service_token"
         | "list_tenants"

@@ -29,7 +29,7 @@ pub fn SetUpForm(
             password: password.get_untracked(),
             name: name.get_untracked().trim().to_owned(),
         };
-        let who = SignIn { email: first.email.clone(), password: first.password.clone() };
+        let who = SignIn { email: first.email.clone(), password: first.password.clone(), totp: None };
         let call = async move {
             people::set_up(&first).await?;
             Ok(people::sign_in(&who).await.ok())

@@ -71,7 +71,8 @@ fn SignInForm(expired: bool) -> impl IntoView {
     let (email, password) = (RwSignal::new(String::new()), RwSignal::new(String::new()));
     let submit = move |event: web_sys::SubmitEvent| {
         event.prevent_default();
-        let who = SignIn { email: email.get_untracked().trim().to_owned(), password: password.get_untracked() };
+        let who =
+            SignIn { email: email.get_untracked().trim().to_owned(), password: password.get_untracked(), totp: None };
         form.send(async move { people::sign_in(&who).await }, move |who| session.enter(who));
     };
     view! {

@@ -7,6 +7,10 @@ use http::StatusCode;
 
 use super::{ApiError, Detail, Kind};
 
+/// What SDKs wait at most when they are told how long. A longer `Retry-After` they replace by seconds of their own, and
+/// their retries can't succeed.
+const WAITED_FOR: Duration = Duration::from_mins(1);
+
 impl ApiError {
     /// The refusal of a quota or a budget.
     #[must_use]
@@ -66,7 +70,7 @@ impl ApiError {
         };
         let mut error =
             Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limit_exceeded", Kind::RateLimit, message, remedy)
-                .with_retry(retry_after, retry_after.is_some());
+                .with_retry(retry_after, retry_after.is_some_and(|wait| wait <= WAITED_FOR));
         error.detail = Some(Box::new(detail));
         error
     }

@@ -10,6 +10,8 @@ pub struct Letter {
     pub subject: String,
     lines: Vec<String>,
     facts: Vec<(String, String)>,
+    /// What it leads to, and where.
+    link: Option<(String, String)>,
     foot: &'static str,
     language: &'static str,
 }
@@ -79,8 +81,20 @@ impl Letter {
             fact("Endpoint", "端点", &data["url"]);
             fact("Failing since", "开始失败于", &data["failing_since"]);
         }
+        Self::of(chinese, subject, vec![line.to_owned()], facts, None)
+    }
+
+    /// Of these words, in Chinese or English.
+    #[must_use]
+    pub fn of(
+        chinese: bool,
+        subject: String,
+        lines: Vec<String>,
+        facts: Vec<(String, String)>,
+        link: Option<(String, String)>,
+    ) -> Self {
         let foot = if chinese { "此邮件由 Tollgate 自动发送。" } else { "Sent by Tollgate, automatically." };
-        Self { subject, lines: vec![line.to_owned()], facts, foot, language: if chinese { "zh" } else { "en" } }
+        Self { subject, lines, facts, link, foot, language: if chinese { "zh" } else { "en" } }
     }
 
     /// As plain text.
@@ -88,6 +102,9 @@ impl Letter {
     pub fn text(&self) -> String {
         let mut text = self.lines.join("\n\n");
         text.push_str("\n\n");
+        if let Some((what, url)) = &self.link {
+            text.push_str(&format!("{what}:\n{url}\n\n"));
+        }
         for (name, value) in &self.facts {
             text.push_str(&format!("{name}: {value}\n"));
         }
@@ -106,9 +123,13 @@ impl Letter {
             )
         };
         let facts: String = self.facts.iter().map(row).collect();
+        let link = self
+            .link
+            .as_ref()
+            .map_or_else(String::new, |(what, url)| format!("<p><a href=\"{}\">{}</a></p>", escape(url), escape(what)));
         format!(
             "<!doctype html><html lang=\"{}\"><meta charset=\"utf-8\"><title>{}</title>\
-             <body style=\"font:16px/1.5 sans-serif;color:#223;max-width:36em\">{lines}<table>{facts}</table>\
+             <body style=\"font:16px/1.5 sans-serif;color:#223;max-width:36em\">{lines}{link}<table>{facts}</table>\
              <p style=\"color:#667;font-size:13px\">{}</p></body></html>",
             self.language,
             escape(&self.subject),
@@ -189,11 +210,9 @@ pub(super) mod tests {
     pub fn low(locale: &str) -> Claimed {
         Claimed {
             id: uuid::Uuid::from_u128(1),
-            event_id: domain::EventId::from_uuid(uuid::Uuid::from_u128(2)),
             kind: "quota.low".to_owned(),
-            at: time::OffsetDateTime::UNIX_EPOCH,
             payload: json!({"threshold_percent": 90, "quota": {"total": "1.00", "used": "0.90", "remaining": "0.10"}}),
-            tenant_id: None,
+            token: None,
             tenant_name: Some("<b>Acme".to_owned()),
             email: "a@example.com".to_owned(),
             locale: locale.to_owned(),

@@ -1,4 +1,4 @@
-//! Mail about events. Like webhooks each mail is a task with a limit in time, and a server that stalls delays mail only.
+//! Mail about events, and with one-time links. Like webhooks each mail is a task with a limit in time, and a server that stalls delays mail only.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,6 +19,7 @@ use tokio::time::{Instant, timeout};
 use tracing::warn;
 
 use super::letter::{Letter, one_line};
+use super::links::Links;
 use super::schedule::Schedule;
 
 /// Mails sent at once.
@@ -35,6 +36,8 @@ pub struct Mails {
     pub server: AsyncSmtpTransport<Tokio1Executor>,
     /// The sender.
     pub from: Mailbox,
+    /// Makes links with one-time tokens.
+    pub links: Links,
     /// When an attempt is made again.
     pub schedule: Schedule,
     /// One attempt in all.
@@ -46,14 +49,21 @@ impl Mails {
     ///
     /// # Errors
     /// One of them can't be read; names its variable.
-    pub fn new(store: Store, url: &str, from: &str, schedule: Schedule, within: Duration) -> anyhow::Result<Self> {
+    pub fn new(
+        store: Store,
+        url: &str,
+        from: &str,
+        links: Links,
+        schedule: Schedule,
+        within: Duration,
+    ) -> anyhow::Result<Self> {
         let server = AsyncSmtpTransport::<Tokio1Executor>::from_url(url)
             .context("TOLLGATE_SMTP_URL must be a URL such as smtps://user:password@mail.example.com")?
             .timeout(Some(within))
             .build();
         let from =
             from.parse().context("TOLLGATE_MAIL_FROM must be an address such as Tollgate <quota@example.com>")?;
-        Ok(Self { store, server, from, schedule, within })
+        Ok(Self { store, server, from, links, schedule, within })
     }
 
     async fn attempt(&self, mail: Claimed) {
@@ -89,8 +99,12 @@ impl Mails {
     }
 
     async fn send(&self, mail: &Claimed) -> anyhow::Result<()> {
+        let letter = match &mail.token {
+            Some((id, sealed)) => self.links.letter(mail, *id, sealed)?,
+            None => Letter::write(mail),
+        };
         let from = self.sender().await;
-        self.server.send(message(mail, &from)?).await?;
+        self.server.send(message(mail, &letter, &from)?).await?;
         Ok(())
     }
 
@@ -106,9 +120,8 @@ impl Mails {
 }
 
 /// The whole message. Addresses are parsed and the subject is one line, so that nothing of a tenant becomes a header.
-fn message(mail: &Claimed, from: &Mailbox) -> anyhow::Result<Message> {
+fn message(mail: &Claimed, letter: &Letter, from: &Mailbox) -> anyhow::Result<Message> {
     let to = Mailbox::new(None, mail.email.parse().context("the person's address can't be read")?);
-    let letter = Letter::write(mail);
     let mut message = Message::builder()
         .from(from.clone())
         .to(to)
@@ -164,13 +177,13 @@ mod tests {
         let mut mail = super::super::letter::tests::low("en");
         mail.tenant_name = Some("Acme\r\nBcc: evil@example.com\r\n\r\nHello".to_owned());
         let from: Mailbox = "Tollgate <quota@example.com>".parse().unwrap();
-        let raw = String::from_utf8(message(&mail, &from).unwrap().formatted()).unwrap();
+        let raw = String::from_utf8(message(&mail, &Letter::write(&mail), &from).unwrap().formatted()).unwrap();
         let head = raw.split("\r\n\r\n").next().unwrap();
         assert!(!head.lines().any(|line| line.to_lowercase().starts_with("bcc")), "{head}");
         assert!(head.contains("Auto-Submitted: auto-generated"));
         mail.email = "a@example.com\r\nBcc: evil@example.com".to_owned();
-        assert!(message(&mail, &from).is_err());
+        assert!(message(&mail, &Letter::write(&mail), &from).is_err());
         mail.email = "a@example.com>, <evil@example.com".to_owned();
-        assert!(message(&mail, &from).is_err());
+        assert!(message(&mail, &Letter::write(&mail), &from).is_err());
     }
 }

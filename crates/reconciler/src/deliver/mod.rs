@@ -6,6 +6,7 @@
 pub mod connect;
 pub mod fan_out;
 pub mod letter;
+pub mod links;
 pub mod mail;
 pub mod payload;
 pub mod post;
@@ -26,6 +27,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
 use crate::Config;
+use links::Links;
 use mail::{Mails, Sending};
 use webhooks::{Running, Webhooks};
 
@@ -61,8 +63,9 @@ impl Delivery {
         };
         let mails = match &config.smtp_url {
             Some(url) => {
+                let links = Links { sealer: Sealer::new(&config.secret_key), console_url: config.public_url.clone() };
                 let schedule = config.webhook_schedule.clone();
-                Some(Arc::new(Mails::new(store.clone(), url, &config.mail_from, schedule, WITHIN)?))
+                Some(Arc::new(Mails::new(store.clone(), url, &config.mail_from, links, schedule, WITHIN)?))
             }
             None => None,
         };

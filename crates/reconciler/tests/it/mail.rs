@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use domain::TenantId;
-use store::users::NewUser;
+use store::mailed_tokens::{NewMailedToken, Purpose};
+use store::users::{NewInvited, NewUser};
 use tokio::net::TcpListener;
 use tollgate_mail_catcher::{Config, Running};
 
@@ -55,6 +56,58 @@ async fn owners_are_told_in_their_language() {
     assert_eq!(got[2].0, "platform@example.com");
     tokio::time::sleep(Duration::from_millis(700)).await;
     assert_eq!(catcher.inbox().all().len(), 3, "each once");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn links_come_in_both_languages_and_their_tokens_are_forgotten() {
+    let world = World::start().await;
+    let tenant = world.tenant(1).await;
+    let catcher = Running::start(Config::default()).await.unwrap();
+    let mut connection = world.store.acquire().await.unwrap();
+    let mut send = async |email: &str, role: &str, tenant_id, locale: &str, purpose, token: &str| {
+        let new = NewInvited { email, role, tenant_id, locale };
+        let user = store::users::invite(&mut connection, &new).await.unwrap();
+        let id = uuid::Uuid::now_v7();
+        let sealed = crate::receiver::sealer().seal(&id.to_string(), token).unwrap();
+        let new = NewMailedToken {
+            id,
+            user_id: user.id,
+            purpose,
+            secret_hash: id.as_bytes(),
+            sealed_secret: &sealed,
+            expires_at: time::macros::datetime!(2099-12-07 12:30:15 UTC),
+        };
+        store::mailed_tokens::send(&mut connection, &new).await.unwrap();
+    };
+    send("a@example.com", "tenant_owner", Some(tenant.id), "en", Purpose::Invitation, "tokenA").await;
+    send("b@example.com", "operator", None, "zh", Purpose::Invitation, "tokenB").await;
+    send("c@example.com", "viewer", None, "en", Purpose::PasswordReset, "tokenC").await;
+    send("d@example.com", "viewer", None, "zh", Purpose::PasswordReset, "tokenD").await;
+    let setup = Setup { smtp_url: Some(format!("smtp://{}", catcher.smtp_address())), ..Setup::default() };
+    let _stop = setup.start(&world);
+    mails(&catcher, 4).await;
+    for (to, words) in [
+        ("a@example.com", ["You are invited to T as owner", "https://console.example.com/invitation#tokenA"]),
+        ("b@example.com", ["您被邀请加入 Tollgate,角色为平台操作员", "https://console.example.com/invitation#tokenB"]),
+        ("c@example.com", ["Somebody asked for another password", "https://console.example.com/password-reset#tokenC"]),
+        ("d@example.com", ["有人请求重置您的密码", "https://console.example.com/password-reset#tokenD"]),
+    ] {
+        let list: serde_json::Value =
+            serde_json::from_str(&reqwest(&format!("{}/messages?to={to}", catcher.url())).await).unwrap();
+        let mail = reqwest(&format!("{}/messages/{}", catcher.url(), list[0]["id"])).await;
+        for word in words.into_iter().chain(["2099-12-07 12:30 UTC"]) {
+            assert!(mail.contains(word), "{word} in {mail}");
+        }
+    }
+    let kept = "SELECT count(*) FROM mailed_tokens m JOIN mail_deliveries d ON d.token_id = m.id
+                WHERE m.sealed_secret IS NOT NULL OR d.state <> 'delivered'";
+    for _ in 0..100 {
+        if world.database.value(kept).await.unwrap() == 0 {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("a token whose mail was sent is kept");
 }
 
 async fn reqwest(url: &str) -> String {

@@ -17,6 +17,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 use tollgate_reconciler::deliver::connect::Connector;
+use tollgate_reconciler::deliver::links::Links;
 use tollgate_reconciler::deliver::mail::Mails;
 use tollgate_reconciler::deliver::webhooks::Webhooks;
 use tollgate_reconciler::deliver::{Delivery, sign::sign};
@@ -152,7 +153,9 @@ impl Setup {
     pub fn start_with(&self, world: &World, connector: Connector) -> Stop {
         let mails = self.smtp_url.as_ref().map(|url| {
             let from = "Tollgate <quota@example.com>";
-            Arc::new(Mails::new(world.store.clone(), url, from, self.schedule.parse().unwrap(), self.within).unwrap())
+            let links = Links { sealer: sealer(), console_url: "https://console.example.com".to_owned() };
+            let schedule = self.schedule.parse().unwrap();
+            Arc::new(Mails::new(world.store.clone(), url, from, links, schedule, self.within).unwrap())
         });
         let webhooks = self.webhooks(world, connector);
         let stop = CancellationToken::new();
