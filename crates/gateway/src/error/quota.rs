@@ -9,7 +9,7 @@ use super::{ApiError, Detail, Kind};
 
 /// What SDKs wait at most when they are told how long. A longer `Retry-After` they replace by seconds of their own, and
 /// their retries can't succeed.
-const WAITED_FOR: Duration = Duration::from_mins(1);
+const WAITED_FOR: Duration = Duration::from_secs(60);
 
 impl ApiError {
     /// The refusal of a quota or a budget.
