@@ -47,6 +47,14 @@ async fn of_two_hundred_at_once_exactly_as_many_as_paid_reach_the_provider() {
     house.served(7).await;
     let after = house.settled().await;
     assert_eq!((after.used, after.remaining), (70_000_000, 5_000_000));
+    // Whom it refused it reports within seconds.
+    testkit::wait::until_async("the report", Duration::from_secs(10), || async {
+        let told = "SELECT jsonb_build_array((SELECT sum(requests) FROM refused_quarters WHERE reason = 'quota'),
+            (SELECT sum(requests) FROM usage_quarters), (SELECT count(*) FROM service_reports WHERE name = 'gateway'))";
+        Ok((house.database.value(told).await? == json!([193, 7, 1])).then_some(()))
+    })
+    .await
+    .unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
