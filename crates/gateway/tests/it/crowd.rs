@@ -18,6 +18,7 @@ const STREAMS: usize = 500;
 async fn crowded(credits: &str) -> House {
     let mut house = House::with(credits).await;
     house.patience = Some(Duration::from_secs(5));
+    house.sql("UPDATE upstreams SET connect_timeout_ms = 20000, read_timeout_ms = 20000").await;
     house.start_gateway(&[]).await;
     house
 }
