@@ -89,6 +89,28 @@ class System:
         key = self.post(f"/projects/{project['id']}/keys", {"name": "sdk"})
         return Caller(tenant["id"], key["secret"])
 
+    def new_model(self, purpose, dialects, prices):
+        """A chat model of its own on the simulated upstream that serves the demo; returns its name."""
+        upstream = self.get("/upstreams?limit=200")["items"][0]["id"]
+        name = f"sdk-{purpose}-{uuid.uuid4()}"
+        model = self.post(
+            "/models",
+            {
+                "name": name,
+                "mode": "chat",
+                "tokenizer": "o200k_base",
+                "context_window": 128_000,
+                "max_output_tokens": 16_384,
+                "freeze_output_tokens": 1_000,
+                "hidden_reasoning": False,
+                "safety_factor": "1.05",
+            },
+        )
+        self.post(f"/models/{model['id']}/prices", prices | {"valid_from": "2025-01-01T00:00:00Z"})
+        target = {"upstream_id": upstream, "upstream_model": "sim-large", "dialects": dialects}
+        self.post(f"/models/{model['id']}/targets", target | {"priority": 0, "weight": 1, "enabled": True})
+        return name
+
     def price(self, model):
         """The price in force of a model: credits per 1 000 000 tokens, by kind."""
         found = [item for item in self.get("/models?limit=200")["items"] if item["name"] == model]

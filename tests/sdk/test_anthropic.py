@@ -1,7 +1,5 @@
 """The same with Anthropic's SDK on `/v1/messages`."""
 
-import uuid
-
 import anthropic
 import pytest
 
@@ -11,26 +9,8 @@ from system import charge_of_message
 @pytest.fixture(scope="module")
 def model(system):
     """A model that the simulated upstream serves in Anthropic's dialect."""
-    upstream = system.get("/upstreams?limit=200")["items"][0]["id"]
-    name = f"sdk-messages-{uuid.uuid4()}"
-    model = system.post(
-        "/models",
-        {
-            "name": name,
-            "mode": "chat",
-            "tokenizer": "o200k_base",
-            "context_window": 128_000,
-            "max_output_tokens": 16_384,
-            "freeze_output_tokens": 1_000,
-            "hidden_reasoning": False,
-            "safety_factor": "1.05",
-        },
-    )
     prices = {"input": "3", "cached_input": "0.30", "cache_write_5m": "3.75", "output": "15"}
-    system.post(f"/models/{model['id']}/prices", prices | {"valid_from": "2025-01-01T00:00:00Z"})
-    target = {"upstream_id": upstream, "upstream_model": "sim-large", "dialects": ["anthropic"]}
-    system.post(f"/models/{model['id']}/targets", target | {"priority": 0, "weight": 1, "enabled": True})
-    return name
+    return system.new_model("messages", ["anthropic"], prices)
 
 
 @pytest.fixture

@@ -16,7 +16,6 @@ from system import Caller, call
 
 # The SDKs' default: a first attempt and two more.
 ONCE, RETRIED = 1, 3
-NOT_YET = "2025-01-01T00:00:00Z"
 
 
 @dataclass
@@ -57,29 +56,8 @@ class Place:
 
     def __init__(self, system):
         self.system = system
-        upstream = system.get("/upstreams?limit=200")["items"][0]
-        self.model = self._model(upstream["id"], {"input": "3", "output": "15"})
-        self.each = self._model(upstream["id"], {"per_request": "1"})
-
-    def _model(self, upstream, prices):
-        name = f"table-{uuid.uuid4()}"
-        model = self.system.post(
-            "/models",
-            {
-                "name": name,
-                "mode": "chat",
-                "tokenizer": "o200k_base",
-                "context_window": 128_000,
-                "max_output_tokens": 16_384,
-                "freeze_output_tokens": 1_000,
-                "hidden_reasoning": False,
-                "safety_factor": "1.05",
-            },
-        )
-        self.system.post(f"/models/{model['id']}/prices", prices | {"valid_from": NOT_YET})
-        target = {"upstream_id": upstream, "upstream_model": "sim-large", "dialects": ["openai", "anthropic"]}
-        self.system.post(f"/models/{model['id']}/targets", target | {"priority": 0, "weight": 1, "enabled": True})
-        return name
+        self.model = system.new_model("table", ["openai", "anthropic"], {"input": "3", "output": "15"})
+        self.each = system.new_model("table", ["openai", "anthropic"], {"per_request": "1"})
 
     def key(self, plan="10.00", project=None, settings=None, **key):
         """A tenant of its own with one key; returns the caller and the key's id."""

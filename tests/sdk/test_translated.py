@@ -1,7 +1,6 @@
 """OpenAI's SDK on a model that is served in Anthropic's dialect only, and Anthropic's on one that is served in OpenAI's."""
 
 import json
-import uuid
 
 import anthropic
 import openai
@@ -15,36 +14,14 @@ CACHED = "[[sim prompt=1000 cached=300 out=40]]"
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 
-def new_model(system, dialect):
-    upstream = system.get("/upstreams?limit=200")["items"][0]["id"]
-    name = f"sdk-{dialect}-only-{uuid.uuid4()}"
-    model = system.post(
-        "/models",
-        {
-            "name": name,
-            "mode": "chat",
-            "tokenizer": "o200k_base",
-            "context_window": 128_000,
-            "max_output_tokens": 16_384,
-            "freeze_output_tokens": 1_000,
-            "hidden_reasoning": False,
-            "safety_factor": "1.05",
-        },
-    )
-    system.post(f"/models/{model['id']}/prices", PRICES | {"valid_from": "2025-01-01T00:00:00Z"})
-    target = {"upstream_id": upstream, "upstream_model": "sim-large", "dialects": [dialect]}
-    system.post(f"/models/{model['id']}/targets", target | {"priority": 0, "weight": 1, "enabled": True})
-    return name
-
-
 @pytest.fixture(scope="module")
 def claude(system):
-    return new_model(system, "anthropic")
+    return system.new_model("anthropic-only", ["anthropic"], PRICES)
 
 
 @pytest.fixture(scope="module")
 def gpt(system):
-    return new_model(system, "openai")
+    return system.new_model("openai-only", ["openai"], PRICES)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ use crate::app::App;
 const EVERY: Duration = Duration::from_secs(2);
 /// Postgres has to answer within this.
 const WITHIN: Duration = Duration::from_secs(5);
-/// Kinds of refusals that are counted apart; further ones wait for the next report's room.
+/// Kinds of refusals that are counted apart; further ones are not counted until a report has made room.
 const MOST: usize = 10_000;
 
 /// Requests that were not admitted since the last report.
