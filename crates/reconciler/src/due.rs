@@ -1,4 +1,4 @@
-//! What the clock makes due for tenants that send no request: grants that begin, end or renew.
+//! What the clock makes due for tenants that send no request: grants that begin, end or renew; and word of those that end soon.
 
 use ledger::Ledger;
 use store::Store;
@@ -22,6 +22,12 @@ pub async fn pass(ledger: &Ledger, store: &Store) -> anyhow::Result<usize> {
         changed += 1;
         info!(tenant_id = %tenant, version = snapshot.version, "grants that were due were applied");
         ledger.install(tenant, &[snapshot]).await?;
+    }
+    let mut transaction = store.begin().await?;
+    let told = store::grants::expiring::tell(&mut transaction, LIMIT).await?;
+    transaction.commit().await?;
+    if told > 0 {
+        info!(told, "grants that end soon were told");
     }
     Ok(changed)
 }

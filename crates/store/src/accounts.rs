@@ -225,7 +225,7 @@ pub async fn change(conn: &mut PgConnection, scope: &Scope, change: &Change) -> 
     .fetch_optional(&mut *conn)
     .await?;
     let snapshot = row.ok_or(Error::NotFound)?.snapshot()?;
-    if change.budget.is_some() {
+    if change.budget.is_some() || change.overdraft_limit.is_some() || change.credit_limit.is_some() {
         thresholds::arm(conn, &scope.to_string()).await?;
         thresholds::cross(conn, &[scope.to_string()]).await?;
     }

@@ -1,6 +1,7 @@
 //! Grants: quota given to a tenant. Rows and events are append-only; balances and the account follow in the same transaction.
 
 pub(crate) mod book;
+pub mod expiring;
 mod write;
 
 use domain::grant::{GrantKind, GrantStatus};

@@ -13,6 +13,7 @@ pub mod catalog;
 pub mod changes;
 pub mod error;
 pub mod grants;
+pub mod hours;
 pub mod idempotency;
 pub mod idempotent_calls;
 pub mod ingest;

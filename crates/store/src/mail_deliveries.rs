@@ -30,7 +30,8 @@ pub struct Claimed {
 }
 
 /// Makes a mail for each person who is to know of one of the events, due at once. Told are the tenant's owners, of an
-/// overdraft the platform's too; the platform's where the tenant has none. Of single keys nobody is told by mail.
+/// overdraft the platform's too; the platform's where the tenant has none. Of single keys nobody is told by mail, and
+/// of a quota that is used up once, not for the threshold of 100 percent too.
 ///
 /// # Errors
 /// Those of Postgres.
@@ -43,7 +44,8 @@ pub async fn fan_out(conn: &mut PgConnection, events: &[EventId]) -> Result<u64,
              (u.role = 'tenant_owner' AND u.tenant_id = o.tenant_id)
              OR (u.role = 'owner' AND (o.type LIKE 'overdraft.%' OR NOT EXISTS (SELECT FROM users a
                  WHERE a.tenant_id = o.tenant_id AND a.role = 'tenant_owner' AND a.status = 'active'))))
-         WHERE o.event_id = ANY ($1) AND coalesce(o.data -> 'scope' ->> 'kind', 'tenant') <> 'key' AND o.type IN
+         WHERE o.event_id = ANY ($1) AND coalesce(o.data -> 'scope' ->> 'kind', 'tenant') <> 'key'
+           AND NOT (o.type = 'quota.low' AND (o.data ->> 'threshold_percent')::int >= 100) AND o.type IN
              ('quota.low', 'quota.exhausted', 'overdraft.started', 'overdraft.exhausted', 'endpoint.disabled')
          ORDER BY o.position ON CONFLICT DO NOTHING",
         &events,

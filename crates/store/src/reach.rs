@@ -1,7 +1,10 @@
 //! Which tenants' rows a caller may see. Every read for the admin API takes one, so that a foreign id is simply not found.
 
 use domain::TenantId;
+use sqlx::PgConnection;
 use uuid::Uuid;
+
+use crate::Error;
 
 /// The tenants that a caller may see.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +23,26 @@ impl Reach {
             Self::All => true,
             Self::Tenants(ids) => ids.contains(&tenant),
         }
+    }
+
+    /// Has Postgres hide the rows of all other tenants from the rest of the transaction: the second wall, for a query that
+    /// forgot the first. `caller` is whose idempotency keys are seen. Does nothing where every tenant is within reach.
+    ///
+    /// # Errors
+    /// Those of Postgres.
+    pub async fn confine(&self, conn: &mut PgConnection, caller: &str) -> Result<(), Error> {
+        if let Some(ids) = self.ids() {
+            sqlx::query!(
+                "SELECT set_config('tollgate.tenants', $1::uuid[]::text, true) AS tenants,
+                        set_config('tollgate.caller', $2, true) AS caller,
+                        set_config('role', 'tollgate_tenant', true) AS role",
+                &ids,
+                caller
+            )
+            .fetch_one(conn)
+            .await?;
+        }
+        Ok(())
     }
 
     /// As a query's parameter: null for every tenant.

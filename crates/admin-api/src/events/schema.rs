@@ -10,12 +10,16 @@ pub const fn describe(kind: EventType) -> &'static str {
         EventType::QuotaLow => {
             "A threshold of a tenant's, project's or key's quota was crossed, once until it is armed again."
         }
-        EventType::QuotaExhausted => "A quota is used up.",
+        EventType::QuotaExhausted => "The quota of a tenant, project or key is used up; once until it is there again.",
         EventType::QuotaRestored => "A quota that was low or used up is there again.",
         EventType::OverdraftStarted => "A quota is used up and its overdraft is in use.",
-        EventType::OverdraftExhausted => "An overdraft is used up.",
+        EventType::OverdraftExhausted => {
+            "A tenant's overdraft is used up; with calls and charge of each hour of the last 24."
+        }
         EventType::BudgetSoftReached => "A project has reached its soft budget.",
-        EventType::GrantExpiring => "A grant ends soon.",
+        EventType::GrantExpiring => {
+            "A grant with something left ends within three days; not the present one of a plan that renews."
+        }
         EventType::KeyCreated => "A key was created.",
         EventType::KeyRevoked => "A key was disabled or deleted.",
         EventType::TenantSuspended => "A tenant was suspended.",
@@ -42,24 +46,33 @@ pub fn of(kind: EventType) -> Value {
 }
 
 fn data(kind: EventType) -> Value {
-    let id = |prefix: &str| json!({ "type": "string", "pattern": format!("^{prefix}_[0-7][0-9a-hjkmnp-tv-z]{{25}}$") });
     let tenant = id("t");
     match kind {
-        EventType::QuotaLow
-        | EventType::QuotaExhausted
-        | EventType::QuotaRestored
-        | EventType::OverdraftStarted
-        | EventType::OverdraftExhausted
-        | EventType::BudgetSoftReached => json!({
+        EventType::QuotaLow | EventType::BudgetSoftReached => {
+            of_quota("threshold_percent", json!({ "type": "integer" }))
+        }
+        EventType::OverdraftExhausted => of_quota("last_24_h", hours()),
+        EventType::QuotaExhausted | EventType::QuotaRestored | EventType::OverdraftStarted => {
+            of_quota("version", json!({ "type": "integer" }))
+        }
+        EventType::GrantExpiring => json!({
             "type": "object",
-            "required": ["tenant_id", "scope", "quota", "version"],
+            "required": ["tenant_id", "grant_id", "kind", "amount", "remaining", "ends_at"],
             "properties": {
                 "tenant_id": tenant,
-                "scope": scope(),
-                "threshold_percent": { "type": "integer" },
-                "quota": numbers(),
-                "version": { "type": "integer" },
+                "grant_id": id("g"),
+                "kind": { "enum": ["plan", "temporary", "gift"] },
+                "amount": amount(),
+                "remaining": amount(),
+                "ends_at": { "type": "string", "format": "date-time" },
             },
+        }),
+        EventType::KeyCreated => of_key("prefix", json!({ "type": "string" })),
+        EventType::KeyRevoked => of_key("reason", json!({ "enum": ["disabled", "deleted"] })),
+        EventType::TenantSuspended => json!({
+            "type": "object",
+            "required": ["tenant_id", "name", "reason"],
+            "properties": { "tenant_id": tenant, "name": { "type": "string" }, "reason": { "type": "string" } },
         }),
         EventType::EndpointDisabled => json!({
             "type": "object",
@@ -77,14 +90,65 @@ fn data(kind: EventType) -> Value {
             "required": ["tenant_id", "webhook_id"],
             "properties": { "tenant_id": { "anyOf": [tenant, { "type": "null" }] }, "webhook_id": id("wh") },
         }),
-        EventType::GrantExpiring
-        | EventType::KeyCreated
-        | EventType::KeyRevoked
-        | EventType::TenantSuspended
-        | EventType::UsageAnomaly => json!({
+        EventType::UsageAnomaly => json!({
             "type": "object", "required": ["tenant_id"], "properties": { "tenant_id": tenant },
         }),
     }
+}
+
+fn id(prefix: &str) -> Value {
+    json!({ "type": "string", "pattern": format!("^{prefix}_[0-7][0-9a-hjkmnp-tv-z]{{25}}$") })
+}
+
+fn amount() -> Value {
+    json!({ "type": "string", "pattern": "^-?[0-9]+(\\.[0-9]{8})?$" })
+}
+
+/// About an account, with one field more.
+fn of_quota(name: &str, field: Value) -> Value {
+    let mut data = json!({
+        "type": "object",
+        "required": ["tenant_id", "scope", "quota", "version"],
+        "properties": { "tenant_id": id("t"), "scope": scope(), "quota": numbers(), "version": { "type": "integer" } },
+    });
+    add(&mut data, name, field);
+    data
+}
+
+/// About a key, with one field more.
+fn of_key(name: &str, field: Value) -> Value {
+    let text = json!({ "type": "string" });
+    let mut data = json!({
+        "type": "object",
+        "required": ["tenant_id", "project_id", "key_id", "name", "prefix"],
+        "properties": { "tenant_id": id("t"), "project_id": id("p"), "key_id": id("k"), "name": text, "prefix": text },
+    });
+    add(&mut data, name, field);
+    data
+}
+
+fn add(data: &mut Value, name: &str, field: Value) {
+    data["properties"][name] = field;
+    if let Some(required) = data["required"].as_array_mut()
+        && !required.contains(&json!(name))
+    {
+        required.push(json!(name));
+    }
+}
+
+fn hours() -> Value {
+    json!({
+        "type": "array",
+        "items": {
+            "type": "object",
+            "required": ["from", "calls", "charge"],
+            "properties": {
+                "from": { "type": "string", "format": "date-time" },
+                "calls": { "type": "integer" },
+                "charge": amount(),
+            },
+        },
+    })
 }
 
 fn scope() -> Value {
@@ -100,7 +164,7 @@ fn scope() -> Value {
 }
 
 fn numbers() -> Value {
-    let amount = json!({ "type": "string", "pattern": "^-?[0-9]+(\\.[0-9]{8})?$" });
+    let amount = amount();
     json!({
         "type": "object",
         "required": ["unit", "total", "used", "frozen", "remaining", "refunded", "debt", "overdraft", "version", "as_of"],

@@ -10,7 +10,7 @@ use crate::auth::policy::WriteKeys;
 use crate::auth::{Audit, Call};
 use crate::body::Json;
 use crate::error::{Error, Result};
-use crate::keys::{fields, view};
+use crate::keys::{events, fields, view};
 use crate::numbers::{self, unit};
 use crate::path::Id;
 use crate::projects::budget;
@@ -41,6 +41,7 @@ pub async fn handler(
     store::accounts::create(&mut call.tx, &present.account(tenant.id)).await?;
     let quota = numbers::one(&call.app, &mut call.tx, &tenant, present).await?;
     let mut view = view(key, unit, quota)?;
+    events::created(&mut call, &view).await?;
     call.commit(Audit::new("key.create", view.id).of(tenant.id).after(&view)).await?;
     view.secret = Some(secret.expose().to_owned());
     let (path, version) = (format!("/keys/{}", view.id), view.version);

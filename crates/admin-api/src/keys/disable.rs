@@ -9,7 +9,7 @@ use crate::auth::policy::WriteKeys;
 use crate::auth::{Audit, Call};
 use crate::body::Json;
 use crate::error::Result;
-use crate::keys::{status, view};
+use crate::keys::{events, status, view};
 use crate::numbers::unit;
 use crate::path::Id;
 use crate::reply::Reply;
@@ -33,6 +33,9 @@ pub async fn handler(
     let key = store::keys::get(&mut call.tx, id, &call.reach).await?;
     let quota = numbers::one(&call.app, &mut call.tx, &tenant, scopes::key(&tenant, &key)?).await?;
     let mut view = view(key, unit(&tenant)?, quota)?;
+    if before.status == "active" {
+        events::revoked(&mut call, &before, "disabled").await?;
+    }
     let audit = Audit::new("key.disable", id).of(tenant.id).before(&json!({ "status": before.status }));
     let app = call.commit(audit.after(&json!({ "status": view.status, "reason": reason }))).await?;
     view.in_force = Some(force::push(&app, tenant.id, &[scope]).await);

@@ -5,6 +5,7 @@ pub mod create;
 pub mod delete;
 pub mod disable;
 pub mod enable;
+mod events;
 pub mod fields;
 pub mod list;
 pub mod read;

@@ -36,6 +36,12 @@ pub async fn set(
     } else {
         let change = store::accounts::Change { status: Some(status), ..store::accounts::Change::default() };
         store::accounts::change(&mut call.tx, &scope, &change).await?;
+        if status == Status::Suspended {
+            let data = serde_json::json!({ "tenant_id": id, "name": before.name, "reason": reason });
+            let event =
+                store::outbox::NewEvent { kind: "tenant.suspended", tenant_id: Some(id), webhook_id: None, data };
+            store::outbox::append(&mut call.tx, &event).await?;
+        }
         store::tenants::set_status(&mut call.tx, id, status.as_str()).await?
     };
     let quota = numbers::of_tenant(&call.app, &mut call.tx, &tenant).await?;

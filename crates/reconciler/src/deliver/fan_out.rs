@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use domain::{Amount, Scope};
 use ledger::Ledger;
+use serde_json::Value;
 use store::outbox::Waiting;
 use store::{PgConnection, Store};
 
-use super::payload::{Facts, render};
+use super::payload::{self, Facts, render};
 
 /// Events in one pass at most.
 const LIMIT: i64 = 200;
@@ -26,9 +27,17 @@ pub async fn pass(ledger: &Ledger, store: &Store, mail: bool) -> anyhow::Result<
         return Ok(0);
     }
     let facts = facts(&mut connection, ledger, &waiting).await?;
+    let days = days(&mut connection, &waiting).await?;
     drop(connection);
     let ids: Vec<i64> = waiting.iter().map(|event| event.id).collect();
-    let payloads: Vec<_> = waiting.iter().map(|event| render(event, of(&facts, event))).collect();
+    let payload = |event: &Waiting| {
+        let mut payload = render(event, of(&facts, event));
+        if let Some(day) = days.get(&event.id) {
+            payload["last_24_h"] = day.clone();
+        }
+        payload
+    };
+    let payloads: Vec<_> = waiting.iter().map(payload).collect();
     let mut transaction = store.begin().await?;
     let published = store::outbox::publish(&mut transaction, &ids, &payloads).await?;
     store::webhook_deliveries::fan_out(&mut transaction, &published).await?;
@@ -37,6 +46,18 @@ pub async fn pass(ledger: &Ledger, store: &Store, mail: bool) -> anyhow::Result<
     }
     transaction.commit().await?;
     Ok(published.len())
+}
+
+/// Calls and charge by the hour, for events of overdrafts that are used up. Read here, not where the event is decided: that
+/// is under the account's lock.
+async fn days(connection: &mut PgConnection, waiting: &[Waiting]) -> anyhow::Result<HashMap<i64, Value>> {
+    let mut days = HashMap::new();
+    for event in waiting.iter().filter(|event| event.kind == "overdraft.exhausted") {
+        let Some(tenant) = event.tenant_id else { continue };
+        let hours = store::hours::last_day(connection, tenant, event.at).await?;
+        days.insert(event.id, payload::hours(event, &hours));
+    }
+    Ok(days)
 }
 
 fn scope_of(event: &Waiting) -> Option<Scope> {

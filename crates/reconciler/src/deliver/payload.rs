@@ -1,8 +1,9 @@
 //! What callers read of an event: ids, the four numbers as decimals, the account's version.
 
-use api_types::{Decimal, Numbers, Overdraft};
+use api_types::{Decimal, Numbers, Overdraft, Timestamp};
 use domain::{Amount, Snapshot, Unit};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
+use store::hours::Hour;
 use store::outbox::Waiting;
 
 /// What is known of the account beside the event.
@@ -21,7 +22,14 @@ pub struct Facts {
 #[must_use]
 pub fn render(event: &Waiting, facts: Option<&Facts>) -> Value {
     let Value::Object(mut data) = event.data.clone() else { return event.data.clone() };
-    let unit = [Unit::Credit, Unit::Token].into_iter().find(|unit| Some(unit.as_str()) == event.unit.as_deref());
+    let unit = unit(event);
+    if let ("grant.expiring", Some(unit)) = (event.kind.as_str(), unit) {
+        for name in ["amount", "remaining"] {
+            if let Some(amount) = data.get(name).and_then(units) {
+                data.insert(name.to_owned(), json!(Decimal::of(amount, unit)));
+            }
+        }
+    }
     if let (Some(unit), Some(facts)) = (unit, facts)
         && let Some(quota) = quota(&data, unit, event, facts)
     {
@@ -31,6 +39,21 @@ pub fn render(event: &Waiting, facts: Option<&Facts>) -> Value {
         data.insert("quota".to_owned(), quota);
     }
     Value::Object(data)
+}
+
+/// The hours of a tenant's last day, with what was charged as a decimal.
+#[must_use]
+pub fn hours(event: &Waiting, hours: &[Hour]) -> Value {
+    let unit = unit(event).unwrap_or(Unit::Credit);
+    let hour = |hour: &Hour| {
+        let charge = Decimal::of(Amount::new(hour.charge).unwrap_or(Amount::MAX), unit);
+        json!({ "from": Timestamp::from(hour.from), "calls": hour.calls, "charge": charge })
+    };
+    hours.iter().map(hour).collect()
+}
+
+fn unit(event: &Waiting) -> Option<Unit> {
+    [Unit::Credit, Unit::Token].into_iter().find(|unit| Some(unit.as_str()) == event.unit.as_deref())
 }
 
 fn quota(data: &Map<String, Value>, unit: Unit, event: &Waiting, facts: &Facts) -> Option<Value> {
@@ -89,7 +112,6 @@ fn units(value: &Value) -> Option<Amount> {
 mod tests {
     use super::*;
     use domain::{Scope, Status, TenantId};
-    use serde_json::json;
 
     #[test]
     fn units_become_decimals_and_the_numbers_add_up() {

@@ -27,4 +27,5 @@ mod retention;
 mod steps;
 mod sweep;
 mod thresholds;
+mod told;
 mod world;

@@ -22,8 +22,8 @@ async fn told(world: &World, tenant: &Tenant) -> Vec<(String, i64)> {
     rows.iter().map(|row| (row["kind"].as_str().unwrap().to_owned(), row["percent"].as_i64().unwrap())).collect()
 }
 
-/// Spends `times` x `units` over both gateways at once.
-async fn spend(gateways: &[Quota; 2], tenant: &Tenant, times: usize, units: i64) {
+/// Spends `times` x `units` over both gateways at once, every call admitted.
+pub async fn spend(gateways: &[Quota; 2], tenant: &Tenant, times: usize, units: i64) {
     let calls = (0..times).map(|call| {
         let (quota, tenant) = (gateways[call % 2].clone(), tenant.clone());
         tokio::spawn(async move {
