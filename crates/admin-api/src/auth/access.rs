@@ -111,7 +111,7 @@ impl<P: Policy> Call<P> {
     /// For replies that are streamed: ends this transaction, and gives others with the same reach.
     #[must_use]
     pub fn into_reads(self) -> Reads {
-        Reads { app: self.app, reach: self.reach }
+        Reads { app: self.app, reach: self.reach, caller: self.caller.actor() }
     }
 
     /// 404 unless the caller may see the tenant.
@@ -128,6 +128,7 @@ impl<P: Policy> Call<P> {
 pub struct Reads {
     app: App,
     reach: Reach,
+    caller: String,
 }
 
 impl Reads {
@@ -142,7 +143,9 @@ impl Reads {
     /// # Errors
     /// 503.
     pub async fn begin(&self) -> Result<Transaction> {
-        Ok(self.app.store().begin().await?)
+        let mut tx = self.app.store().begin().await?;
+        self.reach.confine(&mut tx, &self.caller).await?;
+        Ok(tx)
     }
 }
 
@@ -159,7 +162,8 @@ impl<P: Policy> FromRequestParts<App> for Call<P> {
         };
         caller.check::<P>()?;
         let reach = caller.reach();
-        let tx = app.store().begin().await?;
+        let mut tx = app.store().begin().await?;
+        reach.confine(&mut tx, &caller.actor()).await?;
         Ok(Self { app: app.clone(), caller, meta, reach, tx, policy: PhantomData })
     }
 }

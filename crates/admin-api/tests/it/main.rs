@@ -19,6 +19,7 @@ mod process;
 mod projects;
 mod quota_changes;
 mod rotation;
+mod row_security;
 mod samples;
 mod second_factor;
 mod spend;

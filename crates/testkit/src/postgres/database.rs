@@ -100,7 +100,18 @@ impl Database {
     /// # Errors
     /// When the server refuses the query.
     pub async fn rows(&self, sql: &str) -> anyhow::Result<Vec<serde_json::Value>> {
+        self.rows_after("", sql).await
+    }
+
+    /// The same on a connection that has run other statements before, such as `SET ROLE`.
+    ///
+    /// # Errors
+    /// When the server refuses one.
+    pub async fn rows_after(&self, before: &str, sql: &str) -> anyhow::Result<Vec<serde_json::Value>> {
         let mut connection = PgConnection::connect(&self.owner_url()).await?;
+        if !before.is_empty() {
+            run(&mut connection, before.to_owned()).await?;
+        }
         let query = format!("SELECT to_jsonb(rows) FROM ({sql}) AS rows");
         let rows = sqlx::query_scalar(AssertSqlSafe(query))
             .fetch_all(&mut connection)
