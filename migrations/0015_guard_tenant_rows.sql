@@ -73,7 +73,7 @@ SELECT guard_tenant_rows('totp_secrets', 'SELECT, INSERT, UPDATE, DELETE', 'EXIS
 SELECT guard_tenant_rows('recovery_codes', 'SELECT, INSERT, DELETE', 'EXISTS (SELECT FROM users u WHERE u.id = user_id)');
 -- A token that is limited to some tenants leaves entries of none of them too, such as that of a test event.
 SELECT guard_tenant_rows('audit_log', 'SELECT, INSERT');
-SELECT guard_tenant_rows('idempotency_keys', 'SELECT, INSERT', 'caller = current_setting(''tollgate.caller'', true)');
+SELECT guard_tenant_rows('idempotency_keys', 'SELECT, INSERT, UPDATE', 'caller = current_setting(''tollgate.caller'', true)');
 
 -- What is the same for all.
 GRANT SELECT ON ledger_incarnation, platform_settings, models, prices TO tollgate_tenant;

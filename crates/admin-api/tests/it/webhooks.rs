@@ -157,3 +157,39 @@ async fn events_are_delivered_again_by_id_or_range_and_never_to_strangers() {
     let sent = world.post(&format!("{path}/test"), &owner, json!({})).await.expect(200).body;
     assert!(sent["event_id"].as_str().unwrap().starts_with("evt_"));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keys_and_suspensions_are_told_in_the_same_transaction() {
+    let world = World::start().await;
+    let tenant = world.tenant("a", "1").await.id();
+    let project = world.post(&format!("/tenants/{tenant}/projects"), &world.system, json!({"name": "p"})).await.id();
+    let key = world.post(&format!("/projects/{project}/keys"), &world.system, json!({"name": "k"})).await.expect(201);
+    let (path, reason) = (format!("/keys/{}", key.id()), json!({"reason": "leaked"}));
+    // Disabling what is disabled already is no news.
+    for _ in 0..2 {
+        world.post(&format!("{path}/disable"), &world.system, reason.clone()).await.expect(200);
+    }
+    world.delete(&path, &world.system).await.expect(204);
+    world.post(&format!("/tenants/{tenant}/suspend"), &world.system, json!({"reason": "unpaid"})).await.expect(200);
+    let told = world.database.rows("SELECT type, data, data::text AS text FROM outbox ORDER BY id").await.unwrap();
+    let kinds: Vec<_> = told.iter().map(|row| (row["type"].as_str().unwrap(), &row["data"]["reason"])).collect();
+    let expected = [
+        ("key.created", &Value::Null),
+        ("key.revoked", &json!("disabled")),
+        ("key.revoked", &json!("deleted")),
+        ("tenant.suspended", &json!("unpaid")),
+    ];
+    assert_eq!(kinds, expected);
+    let secret = key.body["secret"].as_str().unwrap();
+    assert!(
+        told.iter()
+            .all(|row| row["data"]["tenant_id"] == json!(tenant) && !row["text"].as_str().unwrap().contains(secret))
+    );
+    assert_eq!((&told[0]["data"]["key_id"], &told[0]["data"]["prefix"]), (&key.body["id"], &key.body["prefix"]));
+    // A refused change tells nothing.
+    world
+        .post(&format!("/projects/{project}/keys"), &world.system, json!({"name": ""}))
+        .await
+        .refused(422, "invalid_field");
+    assert_eq!(world.database.rows("SELECT FROM outbox").await.unwrap().len(), 4);
+}

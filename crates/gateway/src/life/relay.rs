@@ -65,6 +65,8 @@ pub async fn relay(mut books: Books, mut stream: Box<Stream>, reply: Reply) {
     let ending = ending(&books, &mut stream, &end, usage.as_ref());
     let label = match &end {
         End::Complete(_) if stream.watcher.error().is_some() => "upstream_died",
+        // The client was told so too: see `ending`.
+        End::Complete(_) if stream.translator.is_some() && !stream.watcher.is_complete() => "upstream_died",
         End::Complete(_) => "completed",
         End::ClientLeft => "client_left",
         End::UpstreamDied(_) => "upstream_died",

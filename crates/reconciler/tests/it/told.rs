@@ -33,6 +33,13 @@ fn of_tenant(kinds: &[&str]) -> Vec<(String, String)> {
     kinds.iter().map(|kind| ((*kind).to_owned(), "tenant".to_owned())).collect()
 }
 
+/// An endpoint that is told of everything here.
+async fn listen(world: &World, tenant: &Tenant, receiver: &Receiver) {
+    endpoint(world, Some(tenant.id), &receiver.url("/ok")).await;
+    let types = "'{quota.low,quota.exhausted,quota.restored,overdraft.started,overdraft.exhausted,grant.expiring}'";
+    world.database.execute(&format!("UPDATE webhook_endpoints SET event_types = {types}")).await.unwrap();
+}
+
 async fn change(world: &World, scope: &Scope, change: store::accounts::Change) {
     let mut transaction = world.store.begin().await.unwrap();
     store::accounts::change(&mut transaction, scope, &change).await.unwrap();
@@ -94,7 +101,7 @@ async fn two_hundred_settlements_at_once_tell_of_an_overdraft_once_and_what_led_
     let overdraft = store::accounts::Change { overdraft_limit: Some((amount(1_000), None)), ..Default::default() };
     change(&world, &tenant.scopes[2], overdraft).await;
     let receiver = Receiver::start().await;
-    endpoint(&world, Some(tenant.id), &receiver.url("/ok")).await;
+    listen(&world, &tenant, &receiver).await;
     let gateways = gateways(&world).await;
     spend(&gateways, &tenant, 200, 10).await;
     let expected = of_tenant(&["quota.exhausted", "overdraft.started", "overdraft.exhausted"]);
@@ -138,7 +145,7 @@ async fn a_grant_that_ends_soon_is_told_once_with_what_is_left() {
         world.give(given).await;
     }
     let receiver = Receiver::start().await;
-    endpoint(&world, Some(tenant.id), &receiver.url("/ok")).await;
+    listen(&world, &tenant, &receiver).await;
     let _stop = Setup::default().start(&world);
     for _ in 0..3 {
         tollgate_reconciler::due::pass(&world.ledger, &world.store).await.unwrap();
