@@ -2,6 +2,9 @@
 
 export const WORDS = {
   en: {
+    accept: "Accept and sign in", linkOver: /^This link is wrong/, forgotten: "Forgotten your password?", sendLink: "Send the link",
+    linkSent: /a mail is on its way/, newPassword: "New password", setPassword: "Set the password", passwordSet: /^Your password is set/,
+    toSignIn: "To sign in", totpCode: "Code from your authenticator",
     email: "E-mail", password: "Password", signIn: "Sign in", wrong: "E-mail or password is wrong.", signOut: "Sign out",
     tenants: "Tenants", search: "Name, id or external id", newTenant: "New tenant", name: "Name", plan: "Plan, each period",
     createTenant: "Create tenant", addGrant: "Add grant", amount: "Amount", add: "Add 25.00", total: /Total is now/,
@@ -29,6 +32,8 @@ export const WORDS = {
     revoke: "Revoke", tokenRevoked: "Service token revoked",
   },
   zh: {
+    accept: "接受并登录", linkOver: /^此链接无效/, forgotten: "忘记密码？", sendLink: "发送链接", linkSent: /邮件已发出/,
+    newPassword: "新密码", setPassword: "设置密码", passwordSet: /^密码已设置/, toSignIn: "前往登录", totpCode: "验证器动态码",
     email: "邮箱", password: "密码", signIn: "登录", wrong: "邮箱或密码错误。", signOut: "退出登录",
     tenants: "租户", search: "名称、编号或外部编号", newTenant: "新建租户", name: "名称", plan: "每周期套餐",
     createTenant: "创建租户", addGrant: "添加授予", amount: "数额", add: "添加 25.00", total: /总额现为/,

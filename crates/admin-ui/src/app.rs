@@ -7,10 +7,12 @@ use crate::components::live::live;
 use crate::components::toasts::{ToastCorner, Toasts};
 use crate::i18n::LanguageChoice;
 use crate::pages::frame::Frame;
+use crate::pages::invitation::InvitationPage;
 use crate::pages::key::KeyPage;
 use crate::pages::missing::Missing;
 use crate::pages::model::ModelPage;
 use crate::pages::models::ModelsPage;
+use crate::pages::password_reset::PasswordResetPage;
 use crate::pages::project::ProjectPage;
 use crate::pages::request::RequestPage;
 use crate::pages::requests::RequestsPage;
@@ -49,26 +51,36 @@ pub fn App() -> impl IntoView {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Door {
     Waiting,
-    Closed { expired: bool },
+    Closed {
+        expired: bool,
+    },
     Unreachable,
     Open,
+    /// The links of mails, whoever is signed in.
+    Invitation,
+    PasswordReset,
 }
 
 #[component]
 fn Entrance() -> impl IntoView {
     let session = expect_context::<Session>();
     // A memo, so that a refreshed session does not build the page anew.
-    let door = Memo::new(move |_| match session.status() {
-        Status::Unknown => Door::Waiting,
-        Status::SignedOut { expired } => Door::Closed { expired },
-        Status::Unreachable => Door::Unreachable,
-        Status::SignedIn(_) => Door::Open,
+    let here = place::here();
+    let door = Memo::new(move |_| match (here.get(), session.status()) {
+        (Place::Invitation, _) => Door::Invitation,
+        (Place::PasswordReset, _) => Door::PasswordReset,
+        (_, Status::Unknown) => Door::Waiting,
+        (_, Status::SignedOut { expired }) => Door::Closed { expired },
+        (_, Status::Unreachable) => Door::Unreachable,
+        (_, Status::SignedIn(_)) => Door::Open,
     });
     live(move || match door.get() {
         Door::Waiting => ().into_any(),
         Door::Closed { expired } => view! { <SignInPage expired=expired/> }.into_any(),
         Door::Unreachable => view! { <UnreachablePage/> }.into_any(),
         Door::Open => view! { <Frame><Pages/></Frame> }.into_any(),
+        Door::Invitation => view! { <InvitationPage/> }.into_any(),
+        Door::PasswordReset => view! { <PasswordResetPage/> }.into_any(),
     })
 }
 
@@ -95,6 +107,7 @@ fn Pages() -> impl IntoView {
         Place::Webhooks => view! { <WebhooksPage/> }.into_any(),
         Place::Webhook => view! { <WebhookPage/> }.into_any(),
         Place::ServiceTokens => view! { <ServiceTokensPage/> }.into_any(),
+        Place::Invitation | Place::PasswordReset => ().into_any(),
         Place::Missing => view! { <Missing/> }.into_any(),
     })
 }

@@ -182,6 +182,18 @@ pub fn address() -> (String, String) {
     (location.pathname().unwrap_or_else(|_| "/".to_owned()), query)
 }
 
+/// What stands behind `#`: the token of a mail's link. It is taken out of the address and its history, where it would stay
+/// for whoever sits down next.
+#[must_use]
+pub fn take_fragment() -> String {
+    let location = window().location();
+    let fragment = location.hash().unwrap_or_default();
+    if !fragment.is_empty() {
+        push_address(&location.pathname().unwrap_or_else(|_| "/".to_owned()), true);
+    }
+    fragment.trim_start_matches('#').to_owned()
+}
+
 /// Puts another address into the browser's history, or in place of the present one.
 pub fn push_address(address: &str, replace: bool) {
     let Ok(history) = window().history() else { return };

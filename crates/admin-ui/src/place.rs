@@ -33,6 +33,10 @@ pub enum Place {
     Webhook,
     /// All service tokens.
     ServiceTokens,
+    /// The link of an invitation.
+    Invitation,
+    /// Asking for another password, and the link that one gets.
+    PasswordReset,
     /// An address that leads nowhere.
     Missing,
 }
@@ -55,6 +59,8 @@ impl Place {
             ["webhooks"] => Self::Webhooks,
             ["webhooks", _] => Self::Webhook,
             ["service-tokens"] => Self::ServiceTokens,
+            ["invitation"] => Self::Invitation,
+            ["password-reset"] => Self::PasswordReset,
             _ => Self::Missing,
         }
     }
@@ -102,6 +108,7 @@ mod tests {
             ("/tenants/t_1/projects/p_1/keys/k_1", Place::Key),
             ("/requests/req_1", Place::Request),
             ("/service-tokens", Place::ServiceTokens),
+            ("/invitation", Place::Invitation),
             ("/tenants/t_1/nothing", Place::Missing),
         ] {
             assert_eq!(Place::of(path), place, "{path}");

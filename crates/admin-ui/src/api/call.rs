@@ -68,10 +68,16 @@ impl Failure {
         }
     }
 
-    /// True where the call needs a person who is signed in, and nobody is.
+    /// True where the call needs a person who is signed in, and nobody is; what was typed or linked being wrong is another 401.
     #[must_use]
     pub fn is_signed_out(&self) -> bool {
-        matches!(self, Self::Problem(problem) if problem.status == 401)
+        matches!(self, Self::Problem(problem) if problem.status == 401 && problem.code != "bad_credentials")
+    }
+
+    /// True where what was typed or linked is wrong, or over.
+    #[must_use]
+    pub fn is_refused(&self) -> bool {
+        self.code() == Some("bad_credentials")
     }
 }
 
@@ -105,6 +111,11 @@ impl Call {
     /// Changes.
     pub fn patch(path: impl AsRef<str>) -> Self {
         Self::new(Method::PATCH, path)
+    }
+
+    /// Sets.
+    pub fn put(path: impl AsRef<str>) -> Self {
+        Self::new(Method::PUT, path)
     }
 
     /// Removes.

@@ -1,6 +1,7 @@
 //! Sentences with something in them.
 
 use api_types::grant::{GrantKind, GrantStatus};
+use api_types::session::Role;
 use api_types::tenant::{PeriodKind, TenantStatus};
 use domain::Unit;
 
@@ -63,6 +64,18 @@ impl Language {
             TenantStatus::Active => self.active(),
             TenantStatus::Suspended => self.suspended(),
             TenantStatus::Closed => self.closed(),
+        }
+    }
+
+    /// What a person may do.
+    #[must_use]
+    pub const fn role(self, role: Role) -> &'static str {
+        match role {
+            Role::Owner => self.role_owner(),
+            Role::Operator => self.role_operator(),
+            Role::Viewer => self.role_viewer(),
+            Role::TenantOwner => self.role_tenant_owner(),
+            Role::TenantViewer => self.role_tenant_viewer(),
         }
     }
 

@@ -33,6 +33,29 @@ texts! {
     set_up_password_hint: "At least 12 characters." | "至少 12 个字符。";
     create_administrator: "Create administrator" | "创建管理员";
 
+    totp_code: "Code from your authenticator" | "验证器动态码";
+    totp_hint: "Six digits, or one of your recovery codes." | "六位数字，或一个恢复码。";
+
+    role_owner: "Platform owner" | "平台所有者";
+    role_operator: "Operator" | "运营人员";
+    role_viewer: "Viewer" | "只读用户";
+    role_tenant_owner: "Tenant owner" | "租户所有者";
+    role_tenant_viewer: "Tenant viewer" | "租户只读用户";
+    invitation: "Accept your invitation" | "接受邀请";
+    accept_invitation: "Accept and sign in" | "接受并登录";
+    link_over: "This link is wrong, was used already, or is too old." | "此链接无效、已使用或已过期。";
+    invitation_over_hint: "Ask whoever invited you for another one." | "请联系邀请人重新发送。";
+    to_sign_in: "To sign in" | "前往登录";
+
+    password_forgotten: "Forgotten your password?" | "忘记密码？";
+    reset_password: "Choose another password" | "重设密码";
+    reset_hint: "We mail you a link that is good for an hour." | "我们会向您发送一个一小时内有效的链接。";
+    send_link: "Send the link" | "发送链接";
+    link_sent: "If there is an account with this address, a mail is on its way. Look into the spam folder too." | "如果存在使用此邮箱的账户，邮件已发出。请同时检查垃圾邮件文件夹。";
+    new_password: "New password" | "新密码";
+    set_password: "Set the password" | "设置密码";
+    password_set: "Your password is set, and every session of yours has ended. Sign in with the new one." | "密码已设置，您的所有会话均已结束。请使用新密码登录。";
+
     loading: "Loading" | "正在加载";
     try_again: "Try again" | "重试";
     could_not_load: "Could not be loaded" | "无法加载";

@@ -4,9 +4,9 @@ use api_types::session::SignIn;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use super::form::Form;
+use super::form::{Form, filled};
 use super::set_up::SetUpForm;
-use crate::api::people;
+use crate::api::{Failure, people};
 use crate::browser;
 use crate::components::badge::Tone;
 use crate::components::field::TextField;
@@ -68,11 +68,21 @@ fn SignInForm(expired: bool) -> impl IntoView {
     let t = language();
     let session = expect_context::<Session>();
     let form = Form::new();
-    let (email, password) = (RwSignal::new(String::new()), RwSignal::new(String::new()));
+    let [email, password, code] = [(); 3].map(|()| RwSignal::new(String::new()));
+    // Once asked for, the code's field stays: a wrong one is to be typed again.
+    let wants_code = RwSignal::new(false);
+    Effect::new(move |_| {
+        if form.failure.read().as_ref().and_then(Failure::code) == Some("totp_required") {
+            wants_code.set(true);
+        }
+    });
     let submit = move |event: web_sys::SubmitEvent| {
         event.prevent_default();
-        let who =
-            SignIn { email: email.get_untracked().trim().to_owned(), password: password.get_untracked(), totp: None };
+        let who = SignIn {
+            email: email.get_untracked().trim().to_owned(),
+            password: password.get_untracked(),
+            totp: filled(code),
+        };
         form.send(async move { people::sign_in(&who).await }, move |who| session.enter(who));
     };
     view! {
@@ -82,9 +92,14 @@ fn SignInForm(expired: bool) -> impl IntoView {
                 <FormFailure failure=form.failure/>
                 <TextField name="email" label=t.email() value=email failure=form.failure kind="email" autocomplete="username" autofocus=true/>
                 <TextField name="password" label=t.password() value=password failure=form.failure kind="password" autocomplete="current-password"/>
+                {live(move || wants_code.get().then(|| view! {
+                    <TextField name="totp" label=t.totp_code() hint=t.totp_hint() value=code failure=form.failure
+                        autocomplete="one-time-code" autofocus=true/>
+                }))}
                 <button class="btn primary" type="submit" aria-busy=move || form.busy.get().then_some("true")>
                     {move || if form.busy.get() { t.signing_in() } else { t.sign_in() }}
                 </button>
+                <a class="small" href="/password-reset">{t.password_forgotten()}</a>
             </form>
         </Threshold>
     }
