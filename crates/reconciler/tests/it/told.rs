@@ -69,7 +69,7 @@ async fn a_quota_that_is_used_up_and_there_again_is_told_once_each() {
     assert_eq!(told(&world, &tenant).await, []);
     spend(&gateways, &tenant, 1, 10).await;
     let project = ("quota.exhausted".to_owned(), "project".to_owned());
-    assert_eq!(told(&world, &tenant).await, [project.clone()]);
+    assert_eq!(told(&world, &tenant).await, std::slice::from_ref(&project));
     // A larger budget arms the project; what it says is that the quota is there again.
     let budget = store::accounts::Change { budget: Some(Some(amount(2_000))), ..Default::default() };
     change(&world, &tenant.scopes[1], budget).await;
