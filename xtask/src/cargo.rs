@@ -66,3 +66,11 @@ pub fn binaries(profile: &str) -> anyhow::Result<PathBuf> {
     let target = own.ancestors().nth(2).context("this program is in no target folder")?;
     Ok(target.join(if profile == "dev" { "debug" } else { profile }))
 }
+
+/// This program's path. A build may have put another in its place meanwhile, which is the same by its source.
+///
+/// # Errors
+/// When this program's own place can't be told.
+pub fn own() -> anyhow::Result<PathBuf> {
+    Ok(binaries("dev")?.join("xtask"))
+}

@@ -64,7 +64,7 @@ impl Place<'_> {
     }
 
     fn call(&self, arguments: &[&str]) -> anyhow::Result<()> {
-        let mut command = Command::new(std::env::current_exe()?);
+        let mut command = Command::new(cargo::own()?);
         command.args(arguments).arg("--dir").arg(self.0).stdin(Stdio::null()).stdout(Stdio::null());
         cargo::succeed(&mut command)
     }

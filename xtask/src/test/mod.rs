@@ -11,6 +11,7 @@ pub mod system;
 mod tally;
 
 use std::path::Path;
+use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
@@ -41,7 +42,7 @@ impl Test {
             settings: vec![("max_connections".into(), "500".into()), ("shared_buffers".into(), "256MB".into())],
             ..Options::default()
         })?;
-        let mut run = Run { root, server: &server, tally: Tally::default() };
+        let mut run = Run { root, server: &server, tally: Tally::default(), is_linted: false };
         if self.names.is_empty() {
             run.everything();
         } else {
@@ -66,10 +67,20 @@ pub fn lint(root: &Path) -> anyhow::Result<()> {
 /// Warnings are errors here and nowhere else: work in progress compiles.
 const CLIPPY: [&str; 6] = ["clippy", "--quiet", "--all-targets", "--", "-D", "warnings"];
 
+/// Has the workspace compiled by clippy's driver, which is the compiler with lints, as `cargo clippy` does; but that would
+/// compile everything a second time, for nothing but the lints.
+fn lint_while_building(command: &mut Command) {
+    command
+        .env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver")
+        .env("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__");
+}
+
 struct Run<'a> {
     root: &'a Path,
     server: &'a Server,
     tally: Tally,
+    /// The lints hold, and what was built with them is there.
+    is_linted: bool,
 }
 
 impl Run<'_> {
@@ -81,21 +92,25 @@ impl Run<'_> {
             self.check("format", |run| cargo::run(run.root, &["fmt", "--all", "--check"]).context("run `./dev fmt`"));
             self.check("house rules (tidy)", |run| tidy::run(run.root));
             self.check("alert rules", |run| alerts::check(run.root));
-            self.check("lints and checked queries", Self::lint_against_the_schema);
+            self.is_linted = self.check("build, lints and checked queries", Self::build_against_the_schema);
             console.join().unwrap_or_else(|_| Err(anyhow::anyhow!("the build of the console panicked")))
         });
         if !self.check("console", |_| console) {
             return;
         }
-        if !self.check("build", |run| cargo::run(run.root, &["build", "--quiet", "--bins"])) {
+        // Of what the console is built into, and of everything where a lint did not hold.
+        if !self.check("build", |run| cargo::succeed(&mut run.cargo(&["build", "--quiet", "--bins"]))) {
             return;
         }
         self.step("tests in Rust", |run| run.rust(&[]));
         self.check("./dev up and down", |_| lifecycle::check());
         self.step("a system to test from outside", |run| {
             let system = System::start()?;
-            run.step("Python SDKs", |run| sdk::run(run.root, &system, &mut run.tally));
+            run.step("Python SDKs", |run| sdk::run(run.root, sdk::SDKS, &system, &mut run.tally));
             run.step("the console in a browser", |run| browser::run(run.root, &system, &mut run.tally));
+            run.step("the document, and secrets left behind", |run| {
+                sdk::run(run.root, sdk::LAST, &system, &mut run.tally)
+            });
             Ok(())
         });
     }
@@ -124,11 +139,21 @@ impl Run<'_> {
         }
     }
 
-    /// One compile for two questions: do the lints hold, and is `.sqlx` what the schema says?
-    fn lint_against_the_schema(&mut self) -> anyhow::Result<()> {
+    /// Cargo; where the lints hold, with the compiler that says so: what was built with it is built.
+    fn cargo(&self, arguments: &[&str]) -> Command {
+        let mut command = cargo::command(self.root, arguments);
+        if self.is_linted {
+            lint_while_building(&mut command);
+        }
+        command
+    }
+
+    /// One compile for three things: the programs and tests, do the lints hold, and is `.sqlx` what the schema says?
+    fn build_against_the_schema(&mut self) -> anyhow::Result<()> {
         let schema = Schema::on(self.root, self.server.url(), None)?;
         let fresh = tempfile::tempdir()?;
-        let mut command = cargo::command(self.root, &CLIPPY);
+        let mut command = cargo::command(self.root, &["build", "--quiet", "--all-targets"]);
+        lint_while_building(&mut command);
         schema.check_queries(self.root, &mut command, fresh.path())?;
         cargo::succeed(&mut command)?;
         prepare::compare(self.root, fresh.path())
@@ -140,11 +165,11 @@ impl Run<'_> {
             cargo::command(self.root, &["nextest", "--version"]).output().is_ok_and(|output| output.status.success());
         let arguments: &[&str] =
             if has_nextest { &["nextest", "run", "--no-fail-fast"] } else { &["test", "--no-fail-fast"] };
-        let mut command = cargo::command(self.root, arguments);
+        let mut command = self.cargo(arguments);
         command.args(names).env("TOLLGATE_TEST_POSTGRES_URL", self.server.url());
         self.tally.count(&mut command)?;
         if has_nextest && names.is_empty() {
-            let mut command = cargo::command(self.root, &["test", "--quiet", "--doc"]);
+            let mut command = self.cargo(&["test", "--quiet", "--doc"]);
             self.tally.count(command.env("TOLLGATE_TEST_POSTGRES_URL", self.server.url()))?;
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! The tests in Python with the real SDKs, against a running system.
+//! The tests in Python against a running system: with the real SDKs, and of the admin API by its own document.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,18 +9,20 @@ use super::system::System;
 use super::tally::Tally;
 use crate::{cargo, say};
 
-/// Where the tests are.
-const FOLDER: &str = "tests/sdk";
+/// Tests with the real SDKs.
+pub const SDKS: &str = "tests/sdk";
+/// What leaves much behind, or looks at what all others have left: run it last.
+pub const LAST: &str = "tests/last";
 
-/// Runs them.
+/// Runs those of a folder.
 ///
 /// # Errors
 /// When Python can't be started, or pytest fails without having counted a failure.
-pub fn run(root: &Path, system: &System, tally: &mut Tally) -> anyhow::Result<()> {
+pub fn run(root: &Path, folder: &str, system: &System, tally: &mut Tally) -> anyhow::Result<()> {
     let python = environment(root)?;
     let mut command = Command::new(python);
     command
-        .args(["-m", "pytest", "-p", "no:cacheprovider", "-q", "--durations=5", FOLDER])
+        .args(["-m", "pytest", "-p", "no:cacheprovider", "-q", "--durations=5", folder])
         .current_dir(root)
         .env("TOLLGATE_CREDENTIALS", system.credentials())
         .env("PYTHONDONTWRITEBYTECODE", "1");
@@ -31,7 +33,7 @@ pub fn run(root: &Path, system: &System, tally: &mut Tally) -> anyhow::Result<()
 fn environment(root: &Path) -> anyhow::Result<PathBuf> {
     let folder = root.join("target/python");
     let python = folder.join("bin/python");
-    let requirements = std::fs::read_to_string(root.join(FOLDER).join("requirements.txt"))?;
+    let requirements = std::fs::read_to_string(root.join(SDKS).join("requirements.txt"))?;
     let installed = folder.join("installed.txt");
     if std::fs::read_to_string(&installed).is_ok_and(|text| text == requirements) && python.exists() {
         return Ok(python);
@@ -41,7 +43,7 @@ fn environment(root: &Path) -> anyhow::Result<PathBuf> {
         .context("install Python 3 with its module venv (`apt-get install python3-venv`)")?;
     let mut pip = Command::new(&python);
     pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"]);
-    cargo::succeed(pip.arg(root.join(FOLDER).join("requirements.txt")))?;
+    cargo::succeed(pip.arg(root.join(SDKS).join("requirements.txt")))?;
     std::fs::write(installed, requirements)?;
     Ok(python)
 }

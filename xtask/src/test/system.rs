@@ -6,6 +6,8 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, ensure};
 
+use crate::cargo;
+
 /// A whole system in a temporary folder. It ends when its standard input does: also when this process is killed.
 pub struct System {
     folder: tempfile::TempDir,
@@ -60,7 +62,7 @@ impl Drop for System {
 
 /// This program again.
 fn own(arguments: &[&str]) -> anyhow::Result<Command> {
-    let mut command = Command::new(std::env::current_exe()?);
+    let mut command = Command::new(cargo::own()?);
     command.args(arguments);
     Ok(command)
 }

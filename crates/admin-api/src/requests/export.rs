@@ -61,6 +61,7 @@ pub struct Ask {
     /// Charged at least this; in the unit of `tenant_id`, credits without one.
     min_charge: Option<Decimal>,
     /// `csv` (unless said otherwise) or `jsonl`.
+    #[param(inline)]
     format: Option<Format>,
 }
 

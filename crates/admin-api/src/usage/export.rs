@@ -31,6 +31,7 @@ usage::ask! {
     /// Which usage, in which form.
     Ask {
         /// `csv` (unless said otherwise) or `jsonl`.
+        #[param(inline)]
         format: Option<Format>,
     }
 }

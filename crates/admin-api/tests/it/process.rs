@@ -8,8 +8,10 @@ use serde_json::{Value, json};
 use testkit::postgres::Database;
 use testkit::process::Plan;
 use testkit::redis::Redis;
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpStream;
 
-use crate::world::{PASSWORD, secret_key};
+use crate::world::{PASSWORD, Who, World, secret_key};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tollgate-admin-api");
 
@@ -82,4 +84,47 @@ fn a_start_before_postgres_waits_and_ends_when_told_to() {
     assert!(waits.is_some(), "it says what it waits for");
     testkit::process::send(testkit::process::signal_name::TERM, service.id()).unwrap();
     assert!(service.wait().unwrap().success());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_crash_between_commit_and_reply_leaves_a_replay_that_is_equal() {
+    let world = World::start().await;
+    let tenant = world.tenant("a", "1").await.id();
+    let Who::Bearer(token) = &world.system else { panic!("no token") };
+    let (path, body) = (format!("/tenants/{tenant}/grants"), json!({"kind": "gift", "amount": "2.50"}));
+    for key in ["first", "second", "third"] {
+        let plan = Plan::new(PROGRAM.into())
+            .env("DATABASE_URL", world.database.app_url())
+            .env("REDIS_URL", world.redis.url())
+            .env("TOLLGATE_SECRET_KEY", secret_key().to_base64());
+        let mut service = plan.start().await.unwrap();
+        let address = service.url().trim_start_matches("http://").to_owned();
+        let mut socket = TcpStream::connect(&address).await.unwrap();
+        let text = body.to_string();
+        let request = format!(
+            "POST /api/v1{path} HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {token}\r\nidempotency-key: {key}\r\n\
+             content-type: application/json\r\ncontent-length: {}\r\n\r\n{text}",
+            text.len()
+        );
+        socket.write_all(request.as_bytes()).await.unwrap();
+        // Nobody reads the reply: what was committed is all that is known.
+        let committed = format!("SELECT count(*) FROM idempotency_keys WHERE key = '{key}'");
+        while world.database.value(&committed).await.unwrap() != json!(1) {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        service.kill().unwrap();
+        drop(socket);
+        let replays = [
+            world.post_with_key(&path, &world.system, body.clone(), key).await.expect(201),
+            world.post_with_key(&path, &world.system, body.clone(), key).await.expect(201),
+        ];
+        assert_eq!(replays[0].body, replays[1].body);
+        let id: domain::GrantId = replays[0].id().parse().unwrap();
+        let made = format!("SELECT count(*) FROM grants WHERE id = '{}'", id.uuid());
+        assert_eq!(world.database.value(&made).await.unwrap(), json!(1), "it is the grant of the crashed call");
+    }
+    let count = "SELECT count(*) FROM grants WHERE kind = 'gift'";
+    assert_eq!(world.database.value(count).await.unwrap(), json!(3), "one for each key");
+    let quota = world.get(&format!("/tenants/{tenant}/quota"), &world.system).await.expect(200).body;
+    assert_eq!(quota["total"], "8.50000000");
 }

@@ -32,7 +32,7 @@ impl Renewal {
         let part = |value: i64| i8::try_from(value).unwrap_or(-1);
         let nanos = i32::try_from(micros_of_day.rem_euclid(MICROS_PER_SECOND) * 1_000).unwrap_or(0);
         let time = Time::new(part(seconds / 3_600), part(seconds / 60 % 60), part(seconds % 60), nanos);
-        Ok(Self { cycle: Cycle::new(kind, Some(anchor_day))?, time: time.unwrap_or(Time::midnight()) })
+        Ok(Self { cycle: Cycle::new(kind, Some(anchor_day))?, time: time.unwrap_or_default() })
     }
 
     /// The day that it sticks to: see [`Cycle::anchor`].
