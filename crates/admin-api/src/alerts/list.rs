@@ -18,8 +18,10 @@ use crate::reply::Reply;
 #[into_params(parameter_in = Query)]
 pub struct Ask {
     /// `open` or `past`; both unless said otherwise.
+    #[param(inline)]
     state: Option<AlertState>,
     /// `urgent`, `warning` or `hint`.
+    #[param(inline)]
     grade: Option<Grade>,
     /// Of this tenant.
     tenant_id: Option<TenantId>,

@@ -40,7 +40,8 @@ pub async fn handler(
     let Some(gateway) = config.gateway_internal_url.clone().or_else(|| config.gateway_url.clone()) else {
         return Err(Error::unavailable("the admin API does not know the gateway: set TOLLGATE_GATEWAY_URL"));
     };
-    let model = body.get("model").and_then(Value::as_str).map(|model| model.chars().take(200).collect::<String>());
+    let model = body.get("model").and_then(Value::as_str);
+    let model = model.map(|model| model.chars().filter(|c| !c.is_control()).take(200).collect::<String>());
     let said = serde_json::json!({ "key": key.shown(), "model": model });
     // The gateway may take its time: no transaction waits for it.
     call.commit(Audit::new("playground.chat", "playground").after(&said)).await?;

@@ -8,6 +8,7 @@ use api_types::simulation::{Simulate, Simulated, Simulation, SimulationGroup};
 use domain::price::{Multiplier, Prices};
 use domain::{Amount, Outcome, RequestId, TargetId, Tariff, Unit, Usage};
 use store::simulations::Used;
+use time::OffsetDateTime;
 
 use crate::auth::policy::SimulatePrices;
 use crate::auth::{Call, Reads};
@@ -40,7 +41,9 @@ pub async fn handler(
     let priced = Priced { prices, targets: targets(&reads).await? };
     let (began, mut sums, mut after) = (Instant::now(), Sums::default(), None::<RequestId>);
     loop {
-        let within = (body.from.instant(), body.to.instant());
+        // Ids begin with the epoch.
+        let within =
+            (body.from.instant().max(OffsetDateTime::UNIX_EPOCH), body.to.instant().max(OffsetDateTime::UNIX_EPOCH));
         let page = store::simulations::page(&mut *reads.begin().await?, within, after, PAGE, reads.reach()).await?;
         let is_last = i64::try_from(page.len()).is_ok_and(|count| count < PAGE);
         after = page.last().map(|used| used.request_id);
@@ -69,7 +72,8 @@ fn read(body: &Simulate) -> Result<HashMap<String, Prices>> {
         let is_plain = of.price.valid_from.is_none() && of.price.token_weights.is_none();
         fields.check(is_plain, &format!("{path}.price"), "invalid", "leave valid_from and token_weights out");
         let parsed = prices::read(&mut fields, &format!("{path}.price."), &of.price);
-        let is_first = read.insert(of.model.clone(), parsed).is_none();
+        let model = fields.text(&format!("{path}.model"), &of.model, 200);
+        let is_first = read.insert(model, parsed).is_none();
         fields.check(is_first, &format!("{path}.model"), "already_exists", "has its price already");
     }
     fields.done()?;

@@ -116,6 +116,7 @@ async fn the_gateway_is_asked_with_the_key_and_answers_as_it_comes() {
         let sql = format!("SELECT count(*) FROM {name} t WHERE t::text LIKE '%{}%'", key());
         assert_eq!(world.database.value(&sql).await.unwrap(), json!(0), "{name}");
     }
+    world.post(PATH, &person, chat("no\u{0}model")).await.expect(200);
     let audited = world.database.rows("SELECT after FROM audit_log WHERE action = 'playground.chat'").await.unwrap();
     assert_eq!(audited[0]["after"], json!({"key": &key()[..12], "model": "m"}));
     let away = World::start_with(&["--gateway-internal-url", "http://127.0.0.1:1"]).await;

@@ -100,6 +100,7 @@ async fn what_can_not_be_simulated_is_refused_by_name() {
         (body("2999-01-01T00:00:00Z", json!([good])), "to", "out_of_range"),
         (body(from, json!([])), "prices", "out_of_range"),
         (body(from, json!([good, good])), "prices[1].model", "already_exists"),
+        (body(from, json!([{"model": "a\u{0}", "price": {"input": "1"}}])), "prices[0].model", "invalid"),
         (
             body(from, json!([{"model": "fast", "price": {"input": "-1", "output": "1"}}])),
             "prices[0].price.input",
