@@ -45,6 +45,10 @@ pub struct Config {
     #[arg(long, env = "TOLLGATE_GATEWAY_URL", value_parser = url)]
     pub gateway_url: Option<String>,
 
+    /// Where this service itself reaches the gateway, for the console's playground. Unset: TOLLGATE_GATEWAY_URL.
+    #[arg(long, env = "TOLLGATE_GATEWAY_INTERNAL_URL", value_parser = url)]
+    pub gateway_internal_url: Option<String>,
+
     /// Addresses of proxies whose X-Forwarded-For is believed, as CIDR ranges.
     #[arg(long, env = "TOLLGATE_TRUSTED_PROXIES", value_delimiter = ',')]
     pub trusted_proxies: Vec<IpNet>,
@@ -83,7 +87,7 @@ fn url(text: &str) -> Result<String, String> {
         {
             Ok(text.to_owned())
         }
-        _ => Err("TOLLGATE_GATEWAY_URL must be a URL such as https://api.tollgate.example.com".to_owned()),
+        _ => Err("must be a URL such as https://api.tollgate.example.com".to_owned()),
     }
 }
 
@@ -124,6 +128,7 @@ mod tests {
             ("--public-url", "tollgate.example.com"),
             ("--public-url", "https://a/b"),
             ("--gateway-url", "api.example.com"),
+            ("--gateway-internal-url", "ftp://gateway"),
             ("--trusted-proxies", "10.0.0.0/40"),
             ("--database-connections", "0"),
         ] {

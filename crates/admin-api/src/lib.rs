@@ -7,6 +7,7 @@
 //! To add an operation: its types in `api-types`, a file with the handler and its `utoipa::path`, a line in the router,
 //! a row in `tests/it/matrix.rs`.
 
+mod alerts;
 pub mod app;
 mod audit;
 pub mod auth;
@@ -33,11 +34,14 @@ pub mod openapi;
 mod password_resets;
 mod path;
 mod platform;
+mod playground;
 mod precondition;
+mod price_simulations;
 mod prices;
 pub mod problem;
 mod projects;
 mod quota_changes;
+mod reconciliations;
 mod reply;
 mod requests;
 pub mod router;

@@ -16,16 +16,18 @@ use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::auth::policy::{
-    AnyPerson, ChangeOwnQuota, ChangeQuota, CreateTenants, ManagePeople, ManagePlatform, ManageServiceTokens,
-    ReadAudit, ReadEvents, ReadGrants, ReadKeys, ReadModels, ReadPlatform, ReadPrices, ReadProjects, ReadQuota,
-    ReadTenants, ReadUpstreams, ReadUsage, WriteGrants, WriteKeys, WriteLedger, WriteModels, WritePrices,
-    WriteProjects, WriteTenants, WriteUpstreams, WriteUsage, WriteWebhooks,
+    AcknowledgeAlerts, AnyPerson, ChangeOwnQuota, ChangeQuota, CreateTenants, ManagePeople, ManagePlatform,
+    ManageServiceTokens, ReadAlerts, ReadAudit, ReadEvents, ReadGrants, ReadKeys, ReadLedger, ReadModels, ReadPlatform,
+    ReadPrices, ReadProjects, ReadQuota, ReadTenants, ReadUpstreams, ReadUsage, Reconcile, SimulatePrices, WriteGrants,
+    WriteKeys, WriteLedger, WriteModels, WritePrices, WriteProjects, WriteTenants, WriteUpstreams, WriteUsage,
+    WriteWebhooks,
 };
 use crate::openapi::{guarded, open};
 use crate::{
-    audit, body, call, console, events, grants, health, invitations, keys, live, me, models, openapi, password_resets,
-    platform, prices, problem, projects, quota_changes, requests, service_tokens, session, setup, statements, targets,
-    tenants, upstreams, usage, users, webhooks,
+    alerts, audit, body, call, console, events, grants, health, invitations, keys, live, me, models, openapi,
+    password_resets, platform, playground, price_simulations, prices, problem, projects, quota_changes,
+    reconciliations, requests, service_tokens, session, setup, statements, targets, tenants, upstreams, usage, users,
+    webhooks,
 };
 
 /// A call that takes longer is ended; the database's own time-outs are shorter.
@@ -89,6 +91,11 @@ fn operations() -> OpenApiRouter<App> {
         .routes(guarded::<ReadQuota>(routes!(live::freezes::handler)))
         .routes(guarded::<WriteLedger>(routes!(live::roll_back::handler)))
         .routes(guarded::<WriteLedger>(routes!(live::rebuild::handler)))
+        .routes(guarded::<ReadAlerts>(routes!(alerts::list::handler)))
+        .routes(guarded::<AcknowledgeAlerts>(routes!(alerts::acknowledge::handler)))
+        .routes(guarded::<ReadLedger>(routes!(reconciliations::list::handler)))
+        .routes(guarded::<Reconcile>(routes!(reconciliations::create::handler)))
+        .routes(guarded::<ReadLedger>(routes!(reconciliations::snapshots::handler)))
         // Projects and keys
         .routes(guarded::<ReadProjects>(routes!(projects::list::handler)))
         .routes(guarded::<WriteProjects>(routes!(projects::create::handler)))
@@ -128,6 +135,7 @@ fn operations() -> OpenApiRouter<App> {
         .routes(guarded::<WriteModels>(routes!(targets::delete::handler)))
         .routes(guarded::<ReadPrices>(routes!(prices::list::handler)))
         .routes(guarded::<WritePrices>(routes!(prices::create::handler)))
+        .routes(guarded::<SimulatePrices>(routes!(price_simulations::create::handler)))
         .routes(guarded::<ReadUpstreams>(routes!(upstreams::list::handler)))
         .routes(guarded::<WriteUpstreams>(routes!(upstreams::create::handler)))
         .routes(guarded::<ReadUpstreams>(routes!(upstreams::read::handler)))
@@ -144,6 +152,7 @@ fn operations() -> OpenApiRouter<App> {
         .routes(guarded::<WriteUsage>(routes!(usage::ingest::handler)))
         .routes(guarded::<ReadUsage>(routes!(statements::list::handler)))
         .routes(guarded::<ReadUsage>(routes!(statements::read::handler)))
+        .routes(guarded::<AnyPerson>(routes!(playground::chat::handler)))
         // The platform
         .routes(guarded::<ReadPlatform>(routes!(platform::overview::handler)))
         .routes(guarded::<ReadPlatform>(routes!(platform::system::handler)))

@@ -9,6 +9,7 @@
 #[macro_use]
 mod wire;
 
+pub mod alert;
 pub mod audit;
 pub mod decimal;
 pub mod grant;
@@ -27,6 +28,7 @@ pub mod quota_change;
 pub mod request;
 pub mod service_token;
 pub mod session;
+pub mod simulation;
 pub mod statement;
 pub mod target;
 pub mod tenant;

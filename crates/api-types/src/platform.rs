@@ -117,6 +117,9 @@ reply! {
         pub usage_records_days: Option<i32>,
         /// Events and their deliveries.
         pub events_days: Option<i32>,
+        /// Accounts as the hourly comparisons saw them.
+        #[serde(default)]
+        pub snapshots_days: Option<i32>,
     }
 
     /// What a try at an upstream came to.
@@ -171,5 +174,9 @@ request! {
         #[serde(default, deserialize_with = "crate::wire::present", skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<i32>))]
         pub events_days: Option<Option<i32>>,
+        /// Accounts as the hourly comparisons saw them, 1 to 36500 days.
+        #[serde(default, deserialize_with = "crate::wire::present", skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<i32>))]
+        pub snapshots_days: Option<Option<i32>>,
     }
 }

@@ -152,6 +152,8 @@ ids! {
     SessionId = "ses";
     /// A shared pool.
     PoolId = "pool";
+    /// A comparison of Redis and Postgres.
+    ReconciliationId = "rec";
 }
 
 #[cfg(test)]

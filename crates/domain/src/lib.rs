@@ -5,6 +5,7 @@
 //!
 //! To add a noun: one module, one type that refuses invalid values when it is made, tests beside it.
 
+pub mod alerts;
 pub mod amount;
 pub mod amount_text;
 pub mod api_key;
@@ -28,7 +29,8 @@ pub mod usage;
 pub use amount::{Amount, Unit};
 pub use freeze::{FreezeEntry, FreezeState};
 pub use ids::{
-    DeliveryId, EventId, GrantId, KeyId, ModelId, ProjectId, RequestId, TargetId, TenantId, UpstreamId, WebhookId,
+    AlertId, DeliveryId, EventId, GrantId, KeyId, ModelId, ProjectId, ReconciliationId, RequestId, TargetId, TenantId,
+    UpstreamId, WebhookId,
 };
 pub use limits::{LimitName, LimitSet, LimitUse, Limits};
 pub use price::{Multiplier, Price, Prices, Tariff};

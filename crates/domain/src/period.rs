@@ -16,6 +16,8 @@ pub use buckets::BucketKind;
 pub use cycle::{Cycle, CycleError, Period};
 pub use renewal::Renewal;
 
+use crate::scope::PeriodLabel;
+
 /// How long a period is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -47,6 +49,14 @@ impl PeriodKind {
     pub fn parse(text: &str) -> Option<Self> {
         [Self::Day, Self::Week, Self::Month, Self::Year].into_iter().find(|kind| kind.as_str() == text)
     }
+}
+
+/// True where a budget's period is the present one of its kind, by the calendar of the zone; also where it has no periods.
+#[must_use]
+pub fn is_present(label: &PeriodLabel, zone: &Zone, at: Timestamp) -> bool {
+    let kinds = [PeriodKind::Day, PeriodKind::Week, PeriodKind::Month, PeriodKind::Year];
+    let cycles = kinds.into_iter().filter_map(|kind| Cycle::new(kind, None).ok());
+    *label == PeriodLabel::none() || cycles.into_iter().any(|cycle| cycle.current(zone, at).label == *label)
 }
 
 /// A text that names no time zone.
@@ -114,5 +124,22 @@ mod tests {
             assert_eq!(Zone::parse(name), Err(ZoneError), "{name}");
         }
         assert_eq!(Zone::utc().name(), "UTC");
+    }
+
+    #[test]
+    fn a_period_is_present_until_the_next_begins() {
+        let zone = Zone::parse("Asia/Shanghai").unwrap();
+        let at: Timestamp = "2026-11-30T15:59:59Z".parse().unwrap();
+        let later: Timestamp = "2026-11-30T16:00:00Z".parse().unwrap();
+        for (label, now, then) in [
+            ("-", true, true),
+            ("m20261101", true, false),
+            ("d20261130", true, false),
+            ("y20260101", true, true),
+            ("w20261123", false, false),
+        ] {
+            let label = PeriodLabel::try_from(label.to_owned()).unwrap();
+            assert_eq!((is_present(&label, &zone, at), is_present(&label, &zone, later)), (now, then), "{label:?}");
+        }
     }
 }

@@ -7,7 +7,7 @@ use domain::books::{Verdict, compare};
 use domain::record::Outcome;
 use domain::{Amount, Numbers, RequestId, Scope, Shard, Snapshot, TenantId};
 use ledger::{AccountState, Delete, Found, Ledger};
-use store::Store;
+use store::{PgConnection, Store};
 
 use crate::{Quota, Unavailable, outcomes};
 
@@ -43,26 +43,55 @@ pub struct Books {
     pub settled: bool,
 }
 
+/// What Redis holds, before Postgres is asked.
+struct Copies {
+    held: Vec<ledger::Held>,
+    freezes: Vec<Found>,
+    settled: bool,
+}
+
 /// Reads Redis before Postgres, so that a copy that is newer than what Postgres answers means lost commits.
 ///
 /// # Errors
 /// Redis or Postgres gave no answer.
 pub async fn read(ledger: &Ledger, store: &Store, tenant: TenantId, scopes: &[Scope]) -> Result<Books, Unavailable> {
+    let copies = copies(ledger, tenant, scopes).await?;
+    beside(&mut *store.acquire().await?, scopes, copies).await
+}
+
+/// The same on a connection that the caller holds already.
+///
+/// # Errors
+/// Redis or Postgres gave no answer.
+pub(crate) async fn read_on(
+    ledger: &Ledger,
+    connection: &mut PgConnection,
+    tenant: TenantId,
+    scopes: &[Scope],
+) -> Result<Books, Unavailable> {
+    let copies = copies(ledger, tenant, scopes).await?;
+    beside(connection, scopes, copies).await
+}
+
+async fn copies(ledger: &Ledger, tenant: TenantId, scopes: &[Scope]) -> Result<Copies, Unavailable> {
     let mut attempt = 1;
-    let (mut freezes, held, settled) = loop {
+    loop {
         let before = ledger.freezes(tenant).await?;
         let held = ledger.read(tenant, scopes).await?;
-        let after = ledger.freezes(tenant).await?;
-        let same = amounts(&before) == amounts(&after);
-        if same || attempt == TRIES {
-            break (after, held, same);
+        let mut freezes = ledger.freezes(tenant).await?;
+        let settled = amounts(&before) == amounts(&freezes);
+        if settled || attempt == TRIES {
+            freezes.sort_by_key(|found| (found.entry.created_ms, found.entry.request_id));
+            return Ok(Copies { held, freezes, settled });
         }
         attempt += 1;
         tokio::time::sleep(BETWEEN).await;
-    };
-    freezes.sort_by_key(|found| (found.entry.created_ms, found.entry.request_id));
-    let mut connection = store.acquire().await?;
-    let truths = store::accounts::snapshots(&mut connection, scopes).await?;
+    }
+}
+
+async fn beside(connection: &mut PgConnection, scopes: &[Scope], copies: Copies) -> Result<Books, Unavailable> {
+    let Copies { held, freezes, settled } = copies;
+    let truths = store::accounts::snapshots(connection, scopes).await?;
     let accounts = truths.into_iter().map(|truth| book(truth, scopes, &held, &freezes, settled)).collect();
     Ok(Books { accounts, freezes, settled })
 }

@@ -19,6 +19,7 @@ mod lower;
 mod outage;
 pub mod outcomes;
 mod push;
+pub mod reconcile;
 mod recorder;
 
 use std::sync::Arc;

@@ -28,6 +28,9 @@ pub struct Config {
     /// How long a recovery window lasts, milliseconds; the same on every service
     #[arg(long, env = "TOLLGATE_RECOVERY_WAIT_MS", default_value_t = 3000, value_parser = clap::value_parser!(u64).range(100..=60_000))]
     pub recovery_wait_ms: u64,
+    /// How often every account is compared in Redis, PostgreSQL and by its sums
+    #[arg(long, env = "TOLLGATE_COMPARE_EVERY", default_value = "1h", value_parser = duration)]
+    pub compare_every: Duration,
     /// 32 random bytes in base64, the same for every service of the deployment
     #[arg(long, env = "TOLLGATE_SECRET_KEY", hide_env_values = true, value_parser = secret_key)]
     pub secret_key: SecretKey,

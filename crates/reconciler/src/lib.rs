@@ -1,5 +1,5 @@
 //! What has to happen without a request: phantom freezes and traces of dead gateways healed, windows of idle shards opened, changed totals pushed,
-//! what the clock made due applied, partitions made ahead of time, events told by webhook and mail.
+//! what the clock made due applied, accounts compared, partitions made ahead of time, events told by webhook and mail.
 //!
 //! It deliberately repairs Redis from Postgres, never the reverse. Several may run; an advisory lock keeps one at work.
 //!
@@ -7,6 +7,7 @@
 
 pub mod announce;
 pub mod changes;
+pub mod compare;
 pub mod config;
 pub mod deliver;
 pub mod due;

@@ -1,5 +1,5 @@
 //! Removes what is older than the platform's settings keep, a batch at a time: records of requests, events with their
-//! deliveries. Settlements, allocations, sums of usage and the audit log are never touched.
+//! deliveries, snapshots. Settlements, allocations, sums of usage and the audit log are never touched.
 
 use store::Store;
 
@@ -15,6 +15,8 @@ pub struct Removed {
     pub usage_records: u64,
     /// Events.
     pub events: u64,
+    /// Accounts as comparisons saw them.
+    pub snapshots: u64,
 }
 
 /// One pass.
@@ -38,6 +40,15 @@ pub async fn pass(store: &Store) -> anyhow::Result<Removed> {
         for _ in 0..BATCHES {
             let batch = u64::try_from(store::platform::remove_events(&mut connection, days, BATCH).await?)?;
             removed.events += batch;
+            if batch < u64::try_from(BATCH)? {
+                break;
+            }
+        }
+    }
+    if let Some(days) = settings.keep_snapshots_days {
+        for _ in 0..BATCHES {
+            let batch = store::snapshots::remove_old(&mut connection, days, i64::from(BATCH)).await?;
+            removed.snapshots += batch;
             if batch < u64::try_from(BATCH)? {
                 break;
             }

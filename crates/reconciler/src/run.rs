@@ -15,6 +15,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
+use crate::compare::Comparer;
 use crate::deliver::Delivery;
 use crate::opened::Traces;
 use crate::sweep::Sweeper;
@@ -84,6 +85,7 @@ async fn lead(
     }
     info!("this reconciler is at work");
     let (mut sweeper, mut traces, mut windows) = (Sweeper::default(), Traces::default(), Windows::default());
+    let mut comparer = Comparer::new(config.compare_every);
     let (mut pushed_to, mut upkeep_at) = (0, Instant::now());
     let mut ticks = interval(Duration::from_millis(500).min(config.lease() / 8));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -119,6 +121,7 @@ async fn lead(
                 gauge!("tollgate_redis_keys").set(f64::from(u32::try_from(keys).unwrap_or(u32::MAX)));
             }
         }
+        report("compare", comparer.pass(ledger, store).await);
         if upkeep_at <= Instant::now() {
             upkeep_at = Instant::now() + Duration::from_secs(3600);
             report("upkeep", upkeep(store).await);
@@ -173,10 +176,11 @@ async fn upkeep(store: &Store) -> anyhow::Result<()> {
     drop(connection);
     let removed = retention::pass(store).await?;
     if removed != retention::Removed::default() {
-        info!(usage_records = removed.usage_records, events = removed.events, "what is old was removed");
+        info!(?removed, "what is old was removed");
     }
     counter!("tollgate_removed_total", "what" => "usage_records").increment(removed.usage_records);
     counter!("tollgate_removed_total", "what" => "events").increment(removed.events);
+    counter!("tollgate_removed_total", "what" => "snapshots").increment(removed.snapshots);
     Ok(())
 }
 

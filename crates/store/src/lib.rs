@@ -6,11 +6,13 @@
 //! To add a noun: a migration, a module here, `./dev prepare` for the checked queries.
 
 pub mod accounts;
+pub mod alerts;
 mod allocate;
 pub mod audit;
 pub mod beats;
 pub mod catalog;
 pub mod changes;
+pub mod comparisons;
 pub mod error;
 pub mod grants;
 pub mod hours;
@@ -45,7 +47,10 @@ pub mod seal;
 pub mod service_tokens;
 pub mod sessions;
 pub mod setup;
+pub mod simulations;
+pub mod snapshots;
 pub mod statements;
+pub mod sums;
 pub mod targets;
 pub mod tenants;
 mod thresholds;

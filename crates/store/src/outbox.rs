@@ -1,7 +1,7 @@
 //! The outbox: what happened and has to be told. Written in the transaction in which it happens; handed on, in one
 //! order, by [`publish`].
 
-use domain::{EventId, TenantId, WebhookId};
+use domain::{EventId, Scope, TenantId, WebhookId};
 use serde_json::Value;
 use sqlx::PgConnection;
 use time::OffsetDateTime;
@@ -18,6 +18,8 @@ pub struct NewEvent<'a> {
     pub tenant_id: Option<TenantId>,
     /// The only endpoint to be told; none: all that want the type.
     pub webhook_id: Option<WebhookId>,
+    /// The account that it is about: its numbers are told as they are when the event is handed on.
+    pub scope: Option<&'a Scope>,
     /// What is told; amounts as strings of units.
     pub data: Value,
 }
@@ -61,11 +63,12 @@ pub struct Event {
 pub async fn append(conn: &mut PgConnection, event: &NewEvent<'_>) -> Result<EventId, Error> {
     let id = EventId::generate();
     sqlx::query!(
-        "INSERT INTO outbox (event_id, type, tenant_id, webhook_id, data) VALUES ($1, $2, $3, $4, $5)",
+        "INSERT INTO outbox (event_id, type, tenant_id, webhook_id, scope, data) VALUES ($1, $2, $3, $4, $5, $6)",
         id.uuid(),
         event.kind,
         event.tenant_id.map(TenantId::uuid),
         event.webhook_id.map(WebhookId::uuid),
+        event.scope.map(ToString::to_string),
         event.data,
     )
     .execute(conn)

@@ -19,6 +19,8 @@ pub struct Settings {
     pub keep_usage_records_days: Option<i32>,
     /// For how many days events and their deliveries are kept; none: for ever.
     pub keep_events_days: Option<i32>,
+    /// For how many days snapshots of accounts are kept; none: for ever.
+    pub keep_snapshots_days: Option<i32>,
     /// + 1 per change.
     pub version: i64,
 }
@@ -30,7 +32,8 @@ pub struct Settings {
 pub async fn settings(conn: &mut PgConnection) -> Result<Settings, Error> {
     let row = sqlx::query_as!(
         Settings,
-        "SELECT mail_from, default_time_zone, default_thresholds, keep_usage_records_days, keep_events_days, version
+        "SELECT mail_from, default_time_zone, default_thresholds, keep_usage_records_days, keep_events_days, keep_snapshots_days,
+                version
          FROM platform_settings"
     );
     Ok(row.fetch_one(conn).await?)
@@ -43,13 +46,15 @@ pub async fn settings(conn: &mut PgConnection) -> Result<Settings, Error> {
 pub async fn update(conn: &mut PgConnection, settings: &Settings) -> Result<(), Error> {
     let updated = sqlx::query!(
         "UPDATE platform_settings SET mail_from = $2, default_time_zone = $3, default_thresholds = $4,
-                keep_usage_records_days = $5, keep_events_days = $6, updated_at = now(), version = version + 1 WHERE version = $1",
+                keep_usage_records_days = $5, keep_events_days = $6, keep_snapshots_days = $7, updated_at = now(), version = version + 1
+         WHERE version = $1",
         settings.version,
         settings.mail_from,
         settings.default_time_zone,
         &settings.default_thresholds,
         settings.keep_usage_records_days,
         settings.keep_events_days,
+        settings.keep_snapshots_days,
     )
     .execute(conn)
     .await?;

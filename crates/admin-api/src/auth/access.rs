@@ -108,6 +108,16 @@ impl<P: Policy> Call<P> {
         Ok(self.app)
     }
 
+    /// The same, for a call that goes on to read: gives transactions with the same reach.
+    ///
+    /// # Errors
+    /// 503 where the commit's outcome is unknown.
+    pub async fn commit_and_read(self, audit: Audit) -> Result<Reads> {
+        let (reach, caller) = (self.reach.clone(), self.caller.actor());
+        let app = self.commit(audit).await?;
+        Ok(Reads { app, reach, caller })
+    }
+
     /// For replies that are streamed: ends this transaction, and gives others with the same reach.
     #[must_use]
     pub fn into_reads(self) -> Reads {

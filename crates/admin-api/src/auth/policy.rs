@@ -58,6 +58,14 @@ policies! {
     ReadQuota: V_T, [QuotaRead], platform: false;
     /// Repair Redis' copy and end freezes by hand.
     WriteLedger: P, [LedgerWrite], platform: false;
+    /// Read comparisons of both copies, and what they saw.
+    ReadLedger: V, [LedgerWrite], platform: true;
+    /// Compare both copies.
+    Reconcile: P, [LedgerWrite], platform: true;
+    /// Read alerts.
+    ReadAlerts: V_T, [], platform: false;
+    /// Take note of alerts.
+    AcknowledgeAlerts: P, [], platform: true;
     /// Change a tenant's quota.
     ChangeQuota: P, [QuotaWrite], platform: false;
     /// Change the budgets of a tenant's projects and keys.
@@ -82,6 +90,8 @@ policies! {
     ReadPrices: V, [PricesRead, PricesWrite], platform: true;
     /// Add prices.
     WritePrices: P, [PricesWrite], platform: true;
+    /// Simulate other prices on recorded requests.
+    SimulatePrices: P, [UsageRead], platform: true;
     /// Read upstreams.
     ReadUpstreams: V, [UpstreamsRead, UpstreamsWrite], platform: true;
     /// Change upstreams.

@@ -23,7 +23,9 @@ pub const fn describe(kind: EventType) -> &'static str {
         EventType::KeyCreated => "A key was created.",
         EventType::KeyRevoked => "A key was disabled or deleted.",
         EventType::TenantSuspended => "A tenant was suspended.",
-        EventType::UsageAnomaly => "A tenant's consumption is unusual.",
+        EventType::UsageAnomaly => {
+            "A tenant's last hour took over 3 times the day's average or the same hour of the day before; once until it is usual again."
+        }
         EventType::EndpointDisabled => "A webhook endpoint is gone or has failed for days, and was disabled.",
         EventType::WebhookTest => "Sent on request, to try an endpoint.",
     }
@@ -90,9 +92,12 @@ fn data(kind: EventType) -> Value {
             "required": ["tenant_id", "webhook_id"],
             "properties": { "tenant_id": { "anyOf": [tenant, { "type": "null" }] }, "webhook_id": id("wh") },
         }),
-        EventType::UsageAnomaly => json!({
-            "type": "object", "required": ["tenant_id"], "properties": { "tenant_id": tenant },
-        }),
+        EventType::UsageAnomaly => {
+            let mut data = of_quota("last_hour", amount());
+            add(&mut data, "day_before", amount());
+            add(&mut data, "same_hour_before", amount());
+            data
+        }
     }
 }
 

@@ -17,7 +17,7 @@ pub async fn created(call: &mut Call<WriteKeys>, key: &Key) -> Result<()> {
         "tenant_id": key.tenant_id, "project_id": key.project_id, "key_id": key.id, "name": key.name, "prefix": key.prefix,
     });
     let tenant_id = Some(key.tenant_id);
-    let event = NewEvent { kind: "key.created", tenant_id, webhook_id: None, data };
+    let event = NewEvent { kind: "key.created", tenant_id, webhook_id: None, scope: None, data };
     store::outbox::append(&mut call.tx, &event).await?;
     Ok(())
 }
@@ -32,7 +32,7 @@ pub async fn revoked(call: &mut Call<WriteKeys>, key: &store::keys::Key, reason:
         "reason": reason,
     });
     let tenant_id = Some(key.tenant_id);
-    let event = NewEvent { kind: "key.revoked", tenant_id, webhook_id: None, data };
+    let event = NewEvent { kind: "key.revoked", tenant_id, webhook_id: None, scope: None, data };
     store::outbox::append(&mut call.tx, &event).await?;
     Ok(())
 }

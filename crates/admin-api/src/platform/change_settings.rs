@@ -58,6 +58,9 @@ fn apply(mut settings: Settings, body: &ChangePlatformSettings) -> Result<Settin
     if let Some(days) = body.retention.as_ref().and_then(|retention| retention.events_days) {
         settings.keep_events_days = days.map(|days| fields.range("retention.events_days", days, 7, 36_500));
     }
+    if let Some(days) = body.retention.as_ref().and_then(|retention| retention.snapshots_days) {
+        settings.keep_snapshots_days = days.map(|days| fields.range("retention.snapshots_days", days, 1, 36_500));
+    }
     fields.done()?;
     Ok(settings)
 }

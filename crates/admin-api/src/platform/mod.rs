@@ -21,6 +21,7 @@ pub fn view(settings: &Settings) -> Result<PlatformSettings> {
         retention: Retention {
             usage_records_days: settings.keep_usage_records_days,
             events_days: settings.keep_events_days,
+            snapshots_days: settings.keep_snapshots_days,
         },
         version: settings.version,
     })

@@ -1,6 +1,5 @@
 //! `POST /models/{m}/prices`.
 
-use api_types::Decimal;
 use api_types::price::{CreatePrice, Price};
 use domain::ModelId;
 use domain::price::TokenWeights;
@@ -12,7 +11,7 @@ use crate::auth::{Audit, Call};
 use crate::body::Json;
 use crate::error::{Error, Result};
 use crate::path::Id;
-use crate::prices::view;
+use crate::prices::{self, view};
 use crate::reply::Reply;
 use crate::validate::Fields;
 
@@ -47,30 +46,22 @@ fn read(model_id: ModelId, body: &CreatePrice, first: bool, now: OffsetDateTime)
         "out_of_range",
         "must not be in the past: what was charged stays; leave it out to begin at once",
     );
-    let mut price = |field: &str, text: &Option<Decimal>| {
-        let text = text.as_ref()?.as_str();
-        match domain::price::Price::parse(text) {
-            Ok(price) => Some(price.to_string()),
-            Err(why) => {
-                fields.refuse(field, "invalid", why.to_string());
-                None
-            }
-        }
-    };
+    let prices = prices::read(&mut fields, "", body);
+    let text = |price: Option<domain::price::Price>| price.map(|price| price.to_string());
     let row = store::prices::Price {
         id: Uuid::now_v7(),
         model_id,
         valid_from,
-        input: price("input", &body.input),
-        cached_input: price("cached_input", &body.cached_input),
-        cache_write_5m: price("cache_write_5m", &body.cache_write_5m),
-        cache_write_1h: price("cache_write_1h", &body.cache_write_1h),
-        output: price("output", &body.output),
-        reasoning: price("reasoning", &body.reasoning),
-        audio_input: price("audio_input", &body.audio_input),
-        audio_output: price("audio_output", &body.audio_output),
-        image: price("image", &body.image),
-        per_request: price("per_request", &body.per_request),
+        input: text(prices.input),
+        cached_input: text(prices.cached_input),
+        cache_write_5m: text(prices.cache_write_5m),
+        cache_write_1h: text(prices.cache_write_1h),
+        output: text(prices.output),
+        reasoning: text(prices.reasoning),
+        audio_input: text(prices.audio_input),
+        audio_output: text(prices.audio_output),
+        image: text(prices.image),
+        per_request: text(prices.per_request),
         token_weights: body.token_weights.as_ref().map(serde_json::to_value).transpose().map_err(Error::internal)?,
         created_at: now,
     };
@@ -79,13 +70,6 @@ fn read(model_id: ModelId, body: &CreatePrice, first: bool, now: OffsetDateTime)
     {
         fields.refuse("token_weights", "invalid", why.to_string());
     }
-    let priced = [&row.input, &row.output, &row.image, &row.per_request].iter().any(|price| price.is_some());
-    fields.check(
-        priced,
-        "input",
-        "required",
-        "name a price for input, output, image or per_request; \"0\" is free of charge",
-    );
     fields.done()?;
     Ok(row)
 }

@@ -4,10 +4,40 @@ pub mod create;
 pub mod list;
 
 use api_types::Decimal;
-use api_types::price::Price;
+use api_types::price::{CreatePrice, Price};
 use domain::price::{Prices, TokenWeights};
 
 use crate::error::{Error, Result};
+use crate::validate::Fields;
+
+/// The prices of a body as numbers; those that were refused are left out: [`Fields::done`] ends the call then. `path` stands
+/// before the fields' names.
+pub fn read(fields: &mut Fields, path: &str, body: &CreatePrice) -> Prices {
+    let mut price = |field: &str, text: &Option<Decimal>| {
+        let parsed = domain::price::Price::parse(text.as_ref()?.as_str());
+        parsed.map_err(|why| fields.refuse(&format!("{path}{field}"), "invalid", why.to_string())).ok()
+    };
+    let prices = Prices {
+        input: price("input", &body.input),
+        cached_input: price("cached_input", &body.cached_input),
+        cache_write_5m: price("cache_write_5m", &body.cache_write_5m),
+        cache_write_1h: price("cache_write_1h", &body.cache_write_1h),
+        output: price("output", &body.output),
+        reasoning: price("reasoning", &body.reasoning),
+        audio_input: price("audio_input", &body.audio_input),
+        audio_output: price("audio_output", &body.audio_output),
+        image: price("image", &body.image),
+        per_request: price("per_request", &body.per_request),
+    };
+    let given = [&body.input, &body.output, &body.image, &body.per_request];
+    fields.check(
+        given.iter().any(|price| price.is_some()),
+        &format!("{path}input"),
+        "required",
+        "name a price for input, output, image or per_request; \"0\" is free of charge",
+    );
+    prices
+}
 
 /// A price as the API shows it.
 ///

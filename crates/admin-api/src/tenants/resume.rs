@@ -11,7 +11,7 @@ use crate::path::Id;
 use crate::reply::Reply;
 use crate::tenants::status;
 
-/// Resumes a suspended tenant.
+/// Resumes a suspended tenant, and accounts of it that were halted because their sums did not add up.
 #[utoipa::path(post, path = "/tenants/{t}/resume", operation_id = "resume_tenant", tag = "tenants", request_body = Reason,
     params(("t" = TenantId, Path, description = "The tenant.")),
     responses((status = 200, description = "The tenant.", body = Tenant, headers(("ETag" = String)))))]

@@ -31,15 +31,27 @@ pub async fn set(
     }
     let scope = Scope::Tenant(id);
     let was = before.status.clone();
-    let tenant = if was == status.as_str() {
+    // What the reconciler has halted goes on with a resume, whatever level it is.
+    let halted = match status {
+        Status::Active => store::scopes::halted(&mut call.tx, id).await?,
+        _ => Vec::new(),
+    };
+    let tenant = if was == status.as_str() && halted.is_empty() {
         before
     } else {
         let change = store::accounts::Change { status: Some(status), ..store::accounts::Change::default() };
-        store::accounts::change(&mut call.tx, &scope, &change).await?;
+        for scope in halted.iter().filter(|halted| **halted != scope).chain([&scope]) {
+            store::accounts::change(&mut call.tx, scope, &change).await?;
+        }
         if status == Status::Suspended {
             let data = serde_json::json!({ "tenant_id": id, "name": before.name, "reason": reason });
-            let event =
-                store::outbox::NewEvent { kind: "tenant.suspended", tenant_id: Some(id), webhook_id: None, data };
+            let event = store::outbox::NewEvent {
+                kind: "tenant.suspended",
+                tenant_id: Some(id),
+                webhook_id: None,
+                scope: None,
+                data,
+            };
             store::outbox::append(&mut call.tx, &event).await?;
         }
         store::tenants::set_status(&mut call.tx, id, status.as_str()).await?
@@ -48,8 +60,13 @@ pub async fn set(
     let version = tenant.version;
     let mut view = view(tenant, quota)?;
     let after = serde_json::json!({ "status": view.status, "reason": reason });
-    let audit = Audit::new(action, id).of(id).before(&serde_json::json!({ "status": was })).after(&after);
+    let before =
+        serde_json::json!({ "status": was, "halted": halted.iter().map(ToString::to_string).collect::<Vec<_>>() });
+    let audit = Audit::new(action, id).of(id).before(&before).after(&after);
     let app = call.commit(audit).await?;
-    view.in_force = Some(force::push(&app, id, &[scope]).await);
+    let mut changed = halted;
+    changed.push(scope);
+    changed.dedup();
+    view.in_force = Some(force::push(&app, id, &changed).await);
     Ok(Reply::ok(view).version(version))
 }

@@ -25,6 +25,7 @@ pub async fn handler(mut call: Call<WriteWebhooks>, Id(id): Id<WebhookId>) -> Re
         kind: EventType::WebhookTest.as_str(),
         tenant_id: webhook.tenant_id,
         webhook_id: Some(id),
+        scope: None,
         data: json!({ "tenant_id": webhook.tenant_id, "webhook_id": id }),
     };
     let reply = TestSent { event_id: store::outbox::append(&mut call.tx, &event).await? };

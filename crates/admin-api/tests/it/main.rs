@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 
+mod alerts;
 mod audit;
 mod bodies;
 mod books;
@@ -15,6 +16,8 @@ mod live;
 mod matrix;
 mod people;
 mod platform;
+mod playground;
+mod price_simulations;
 mod process;
 mod projects;
 mod quota_changes;

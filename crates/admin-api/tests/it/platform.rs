@@ -41,12 +41,15 @@ async fn figures_services_and_settings() {
     let change = json!({"mail_from": "T <t@example.com>", "retention": {"usage_records_days": 30, "events_days": null},
                         "defaults": {"time_zone": "Asia/Shanghai", "thresholds": [95, 50]}});
     let changed = world.patch("/settings", &owner, &etag, change).await.expect(200).body;
-    assert_eq!(changed["retention"], json!({"usage_records_days": 30, "events_days": null}));
+    assert_eq!(changed["retention"], json!({"usage_records_days": 30, "events_days": null, "snapshots_days": 90}));
     world.patch("/settings", &owner, &etag, json!({})).await.refused(412, "precondition_failed");
     world.patch("/settings", &viewer, "*", json!({})).await.refused(403, "forbidden");
-    let wrong = json!({"mail_from": "nobody", "retention": {"events_days": 1}});
+    let wrong = json!({"mail_from": "nobody", "retention": {"events_days": 1, "snapshots_days": 0}});
     let refused = world.patch("/settings", &owner, "*", wrong).await;
-    refused.refused_field("mail_from", "invalid").refused_field("retention.events_days", "out_of_range");
+    refused
+        .refused_field("mail_from", "invalid")
+        .refused_field("retention.events_days", "out_of_range")
+        .refused_field("retention.snapshots_days", "out_of_range");
     // New tenants take the defaults, unless they bring their own.
     let tenant = world.post("/tenants", &world.system, json!({"name": "new"})).await.expect(201).body;
     assert_eq!((&tenant["time_zone"], &tenant["settings"]["thresholds"]), (&json!("Asia/Shanghai"), &json!([50, 95])));

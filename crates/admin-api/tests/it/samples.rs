@@ -19,6 +19,7 @@ pub struct Sample {
     pub request: String,
     pub service_token: String,
     pub webhook: String,
+    pub alert: String,
     /// A person of the tenant.
     pub user: String,
     /// A session of that person.
@@ -44,8 +45,23 @@ impl Sample {
         let service_token = token_id(world, &token).await;
         let webhook = json!({"tenant_id": tenant, "url": "https://example.com/hook", "event_types": ["quota.low"]});
         let webhook = world.post("/webhooks", who, webhook).await.expect(201).id();
+        let alert = alert(world, tenant.parse().unwrap(), "urgent", "beyond_limit").await;
         let (user, session) = person(world, tenant.parse().unwrap()).await;
-        Self { tenant, project, key, grant, model, target, upstream, request, service_token, webhook, user, session }
+        Self {
+            tenant,
+            project,
+            key,
+            grant,
+            model,
+            target,
+            upstream,
+            request,
+            service_token,
+            webhook,
+            alert,
+            user,
+            session,
+        }
     }
 
     pub fn tenant_id(&self) -> TenantId {
@@ -63,6 +79,7 @@ impl Sample {
             .replace("{m}", &self.model)
             .replace("{u}", &self.upstream)
             .replace("{req}", &self.request)
+            .replace("{al}", &self.alert)
             .replace("{w}", &self.webhook)
             .replace("{period}", &this_month())
             .replace("{usr}", &self.user)
@@ -72,6 +89,22 @@ impl Sample {
 }
 
 /// A person of the tenant with a session, without the cost of a password.
+/// An open alert of the tenant's own account, as a comparison writes it.
+pub async fn alert(world: &World, tenant: TenantId, grade: &str, kind: &str) -> String {
+    let id = domain::AlertId::generate();
+    let numbers = json!({"total": "100000000", "used": "90000000", "frozen": "20000000", "credit_limit": "0", "limit": "100000000",
+        "refunded": "5", "version": 7});
+    let trend = json!({"last_hour": "1", "day_before": "24", "same_hour_before": "0", "week": null});
+    let sql = format!(
+        "INSERT INTO alerts (id, grade, kind, tenant_id, scope, numbers, trend, remedy)
+         VALUES ('{}', '{grade}', '{kind}', '{}', '{tenant}', '{numbers}', '{trend}', 'add a grant')",
+        id.uuid(),
+        tenant.uuid()
+    );
+    world.database.execute(&sql).await.unwrap();
+    id.to_string()
+}
+
 async fn person(world: &World, tenant: TenantId) -> (String, String) {
     let email = world.person("tenant_viewer", Some(tenant)).await;
     let mut tx = world.store.begin().await.unwrap();
@@ -196,6 +229,11 @@ pub fn body(operation: &str, sample: &Sample) -> Option<Value> {
             json!({"key_id": sample.key, "model": "m", "charge": "0.01", "reference": name, "occurred_at": "2026-01-01T00:00:00Z"})
         }
         "change_settings" => json!({"retention": {"events_days": 60}}),
+        "acknowledge_alert" => json!({"note": "seen"}),
+        "reconcile" => json!({"tenant_id": sample.tenant, "dry_run": true}),
+        "simulate_prices" => json!({"from": "2020-01-01T00:00:00Z", "to": "2020-01-02T00:00:00Z",
+            "prices": [{"model": "gpt", "price": {"input": "1", "output": "2"}}]}),
+        "playground_chat" => json!({"key": crate::playground::key(), "model": "m", "messages": []}),
         "archive_project" | "test_upstream" | "rewrap_upstream_keys" => json!({}),
         "suspend_tenant" | "resume_tenant" | "close_tenant" | "disable_key" | "enable_key" | "end_grant"
         | "roll_back_freeze" => {
@@ -236,6 +274,9 @@ pub fn body(operation: &str, sample: &Sample) -> Option<Value> {
         | "read_tenant"
         | "read_tenant_quota"
         | "read_tenant_live"
+        | "list_alerts"
+        | "list_reconciliations"
+        | "list_snapshots"
         | "list_freezes"
         | "list_grants"
         | "list_tenant_quota_changes"

@@ -108,7 +108,11 @@ impl World {
         let (database, redis) = (database.unwrap(), redis.unwrap());
         let key = secret_key().to_base64();
         let (database_url, redis_url) = (database.app_url(), redis.url());
-        let base = ["x", "--database-url", &database_url, "--redis-url", &redis_url, "--secret-key", &key];
+        let gateway = crate::playground::gateway().await;
+        let mut base = vec!["x", "--database-url", &database_url, "--redis-url", &redis_url, "--secret-key", &key];
+        if !arguments.contains(&"--gateway-internal-url") {
+            base.extend(["--gateway-internal-url", &gateway]);
+        }
         let config = Config::try_parse_from(base.iter().chain(arguments)).unwrap();
         let app = tollgate_admin_api::connect(config).await.unwrap();
         let listener = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();

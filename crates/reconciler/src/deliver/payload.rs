@@ -23,11 +23,14 @@ pub struct Facts {
 pub fn render(event: &Waiting, facts: Option<&Facts>) -> Value {
     let Value::Object(mut data) = event.data.clone() else { return event.data.clone() };
     let unit = unit(event);
-    if let ("grant.expiring", Some(unit)) = (event.kind.as_str(), unit) {
-        for name in ["amount", "remaining"] {
-            if let Some(amount) = data.get(name).and_then(units) {
-                data.insert(name.to_owned(), json!(Decimal::of(amount, unit)));
-            }
+    let amounts: &[&str] = match event.kind.as_str() {
+        "grant.expiring" => &["amount", "remaining"],
+        "usage.anomaly" => &["last_hour", "day_before", "same_hour_before"],
+        _ => &[],
+    };
+    for name in amounts {
+        if let (Some(sum), Some(unit)) = (data.get(*name).and_then(sum_of_units), unit) {
+            data.insert((*name).to_owned(), json!(Decimal::of_sum(sum, unit)));
         }
     }
     if let (Some(unit), Some(facts)) = (unit, facts)
@@ -101,6 +104,11 @@ fn quota(data: &Map<String, Value>, unit: Unit, event: &Waiting, facts: &Facts) 
         as_of: event.at.into(),
     };
     serde_json::to_value(quota).ok()
+}
+
+/// A sum written as a string of units.
+fn sum_of_units(value: &Value) -> Option<i128> {
+    value.as_str()?.parse().ok()
 }
 
 /// An amount written as a string of units.

@@ -214,6 +214,7 @@ async fn disable(transaction: &mut Transaction, id: WebhookId, reason: &'static 
         kind: "endpoint.disabled",
         tenant_id: webhook.tenant_id,
         webhook_id: None,
+        scope: None,
         data: json!({
             "tenant_id": webhook.tenant_id,
             "webhook_id": id,

@@ -8,6 +8,7 @@
 
 mod beyond;
 mod changes;
+mod compare;
 mod deliver;
 mod destinations;
 mod lapse;

@@ -26,7 +26,9 @@ async fn what_is_old_goes_and_the_books_stay() {
          INSERT INTO webhook_endpoints (id, url, event_types, sealed_secret) VALUES ('{0}', 'https://example.com', '{{quota.low}}', '');
          INSERT INTO webhook_deliveries (id, webhook_id, event_id, state, next_at)
          SELECT event_id, '{0}', event_id, CASE position WHEN 1 THEN 'delivered' ELSE 'pending' END, CASE position WHEN 1 THEN NULL ELSE now() END
-         FROM outbox WHERE position <= 2",
+         FROM outbox WHERE position <= 2;
+         INSERT INTO snapshots (scope, at, tenant_id, version, used, spent_sum, frozen, verdict)
+         SELECT 'x', now() - make_interval(days => d), '{0}', 1, 0, 0, 0, 'equal' FROM unnest(ARRAY[80, 100]) d",
         tenant.id.uuid()
     );
     world.database.execute(&sql).await.unwrap();
@@ -38,11 +40,12 @@ async fn what_is_old_goes_and_the_books_stay() {
         world.database.value(counts).await.unwrap()
     };
     assert_eq!(left().await, json!([4, 3, [1, 2, 3, 4], 2, 3]));
-    // Unless set otherwise records stay for ever, and events for 90 days.
-    assert_eq!(pass(&world.store).await.unwrap(), Removed { usage_records: 0, events: 2 });
+    // Unless set otherwise records stay for ever, and events and snapshots for 90 days.
+    assert_eq!(pass(&world.store).await.unwrap(), Removed { events: 2, snapshots: 1, ..Removed::default() });
     assert_eq!(left().await, json!([4, 3, [2, 4], 1, 3]), "neither the one still being told nor the newest");
     world.database.execute("UPDATE platform_settings SET keep_usage_records_days = 30").await.unwrap();
-    assert_eq!(pass(&world.store).await.unwrap(), Removed { usage_records: 1, events: 0 });
+    assert_eq!(pass(&world.store).await.unwrap(), Removed { usage_records: 1, ..Removed::default() });
     assert_eq!(left().await, json!([3, 3, [2, 4], 1, 3]));
     assert_eq!(pass(&world.store).await.unwrap(), Removed::default());
+    assert_eq!(world.database.value("SELECT count(*) FROM snapshots").await.unwrap(), json!(1));
 }

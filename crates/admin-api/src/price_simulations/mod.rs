@@ -1,0 +1,3 @@
+//! What recorded requests would have cost at other prices.
+
+pub mod create;
