@@ -85,3 +85,28 @@ async fn spoken_chats_are_frozen_at_the_price_of_sound() {
     let heard = json!({"max_tokens": 100, "messages": [{"role": "user", "content": [{"type": "text", "text": "Hello hello hello"}, audio]}]});
     assert_eq!(estimate(&house, "talker", heard).await - text, 1_000 * 1_000 * 105 / 100);
 }
+
+/// Case 32.
+#[tokio::test]
+async fn a_long_prompt_without_a_maximum_is_frozen_at_its_cost_at_least() {
+    let house = House::with("1.00").await;
+    house.sql("UPDATE models SET context_window = 400000").await;
+    tokio::time::sleep(Duration::from_millis(400)).await;
+    let prompt = "hello ".repeat(200_000);
+    let response = house.chat("sim-small", &prompt, json!({"stream": true})).send().await.unwrap();
+    let id = request_id(&response);
+    assert_eq!(response.status(), 200, "{}", response.text().await.unwrap());
+    response.bytes().await.unwrap();
+    let record = house.record(&id).await;
+    let (frozen, charged) = (record["frozen"].as_i64().unwrap(), record["charged"].as_i64().unwrap());
+    assert!(frozen >= 200_000 * 100, "{frozen}");
+    assert!(charged >= 200_000 * 100 && charged <= frozen, "{charged} of {frozen}");
+    // What such a prompt costs alone is beyond what is left: refused before the provider sees it.
+    let served = house.served(1).await.len();
+    house.sql("UPDATE grant_balances SET amount = used + 100").await;
+    house.sql("UPDATE accounts SET total = used + 100, version = version + 1 WHERE level = 'tenant'").await;
+    house.redis.command(&["FLUSHALL"]).unwrap();
+    let refused = house.chat("sim-small", &prompt, json!({"stream": true})).send().await.unwrap();
+    assert_eq!(refused.status(), 429);
+    assert_eq!(house.served(served).await.len(), 1);
+}

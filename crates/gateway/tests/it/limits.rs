@@ -6,6 +6,8 @@ use domain::{Level, LimitName, LimitSet, PeriodLabel, Scope, Shard};
 use futures_util::StreamExt;
 use serde_json::{Value, json};
 use testkit::redis::Reply;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 use tollgate_gateway::router::METERED;
 
 use crate::house::{House, request_id};
@@ -140,6 +142,56 @@ async fn every_metered_route_refuses_at_every_limit_of_every_level() {
             house.limit(level, "").await;
         }
     }
+}
+
+/// A call as it is written on the wire; its status. Clients put paths in order before they send them.
+async fn raw(house: &House, path: &str) -> u16 {
+    let (authority, body) = (house.url.trim_start_matches("http://"), body("/v1/chat/completions").to_string());
+    let mut socket = TcpStream::connect(authority).await.unwrap();
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nhost: {authority}\r\nauthorization: Bearer {}\r\ncontent-type: application/json\r\n\
+         content-length: {}\r\nconnection: close\r\n\r\n{body}",
+        house.key,
+        body.len()
+    );
+    socket.write_all(head.as_bytes()).await.unwrap();
+    let mut reply = Vec::new();
+    socket.read_to_end(&mut reply).await.unwrap();
+    let status = reply.strip_prefix(b"HTTP/1.1 ").unwrap().get(..3).unwrap();
+    std::str::from_utf8(status).unwrap().parse().unwrap()
+}
+
+/// Case 38: however a path is written, and over HTTP/2, what reaches the provider was counted.
+#[tokio::test]
+async fn no_spelling_of_a_path_escapes_a_limit() {
+    let house = House::with("1.00").await;
+    house.limit(Level::Key, "1,,,,,").await;
+    let plain = "/v1/chat/completions";
+    assert_eq!(raw(&house, plain).await, 200);
+    let absolute = format!("{}{plain}", house.url);
+    for (path, is_route) in [
+        (plain, true),
+        ("/v1/chat/completions?api-version=1", true),
+        (absolute.as_str(), true),
+        ("/v1/chat/completions/", false),
+        ("/v1/chat%2Fcompletions", false),
+        ("/v1/chat/%63ompletions", false),
+        ("//v1/chat/completions", false),
+        ("/v1//chat/completions", false),
+        ("/v1/./chat/completions", false),
+        ("/v1/models/../chat/completions", false),
+        ("/v1/chat/completions;x=1", false),
+        ("/V1/chat/completions", false),
+    ] {
+        let status = raw(&house, path).await;
+        let is_refused = status == 429 || (!is_route && matches!(status, 404 | 405));
+        assert!(is_refused, "{path}: {status}");
+    }
+    let client = reqwest::Client::builder().http2_prior_knowledge().build().unwrap();
+    let response = client.post(format!("{}{plain}", house.url)).bearer_auth(&house.key).json(&body(plain)).send();
+    let response = response.await.unwrap();
+    assert_eq!((response.version(), response.status().as_u16()), (http::Version::HTTP_2, 429));
+    assert_eq!(house.served(1).await.len(), 1, "the provider saw none of them");
 }
 
 #[tokio::test]
