@@ -36,6 +36,7 @@ mod path;
 mod platform;
 mod playground;
 mod precondition;
+mod price_matrix;
 mod price_simulations;
 mod prices;
 pub mod problem;

@@ -25,7 +25,7 @@ use crate::auth::policy::{
 use crate::openapi::{guarded, open};
 use crate::{
     alerts, audit, body, call, console, events, grants, health, invitations, keys, live, me, models, openapi,
-    password_resets, platform, playground, price_simulations, prices, problem, projects, quota_changes,
+    password_resets, platform, playground, price_matrix, price_simulations, prices, problem, projects, quota_changes,
     reconciliations, requests, service_tokens, session, setup, statements, targets, tenants, upstreams, usage, users,
     webhooks,
 };
@@ -135,6 +135,8 @@ fn operations() -> OpenApiRouter<App> {
         .routes(guarded::<WriteModels>(routes!(targets::delete::handler)))
         .routes(guarded::<ReadPrices>(routes!(prices::list::handler)))
         .routes(guarded::<WritePrices>(routes!(prices::create::handler)))
+        .routes(guarded::<ReadPrices>(routes!(price_matrix::read::handler)))
+        .routes(guarded::<WritePrices>(routes!(price_matrix::write::handler)))
         .routes(guarded::<SimulatePrices>(routes!(price_simulations::create::handler)))
         .routes(guarded::<ReadUpstreams>(routes!(upstreams::list::handler)))
         .routes(guarded::<WriteUpstreams>(routes!(upstreams::create::handler)))

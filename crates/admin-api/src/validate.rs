@@ -29,6 +29,15 @@ impl Fields {
         }
     }
 
+    /// Checks a part of the body, whose fields are named behind `path`.
+    pub fn within<T>(&mut self, path: &str, part: impl FnOnce(&mut Self) -> T) -> T {
+        let mut inner = Self::new();
+        let value = part(&mut inner);
+        let named = |error: FieldError| FieldError { field: format!("{path}.{}", error.field), ..error };
+        self.0.extend(inner.0.into_iter().map(named));
+        value
+    }
+
     /// A text of 1 to `max` characters, not blank, without control characters. Returns it trimmed.
     pub fn text(&mut self, field: &str, value: &str, max: usize) -> String {
         let value = value.trim();

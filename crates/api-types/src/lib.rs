@@ -16,6 +16,7 @@ pub mod grant;
 pub mod key;
 pub mod limits;
 pub mod live;
+pub mod matrix;
 pub mod model;
 pub mod numbers;
 pub mod page;

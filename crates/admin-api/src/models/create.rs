@@ -19,14 +19,16 @@ const FREEZE_OUTPUT_TOKENS: i64 = 1000;
 #[utoipa::path(post, path = "/models", operation_id = "create_model", tag = "models", request_body = CreateModel,
     responses((status = 201, description = "The model.", body = Model, headers(("ETag" = String)))))]
 pub async fn handler(mut call: Call<WriteModels>, Json { value: body, .. }: Json<CreateModel>) -> Result<Reply<Model>> {
-    let row = read(&body)?;
+    let mut fields = Fields::new();
+    let row = row(&mut fields, &body);
+    fields.done()?;
     let view = view(store::models::create(&mut call.tx, &row).await?, None)?;
     call.commit(Audit::new("model.create", view.id).after(&view)).await?;
     Ok(Reply::created(&format!("/models/{}", view.id), view.clone()).version(view.version))
 }
 
-fn read(body: &CreateModel) -> Result<store::models::Model> {
-    let mut fields = Fields::new();
+/// The row that a body asks for; refuses what a model can't be.
+pub fn row(fields: &mut Fields, body: &CreateModel) -> store::models::Model {
     let factor = body.safety_factor.as_ref();
     let row = store::models::Model {
         id: ModelId::generate(),
@@ -43,7 +45,6 @@ fn read(body: &CreateModel) -> Result<store::models::Model> {
         created_at: OffsetDateTime::UNIX_EPOCH,
         version: 1,
     };
-    check(&mut fields, &row);
-    fields.done()?;
-    Ok(row)
+    check(fields, &row);
+    row
 }

@@ -29,15 +29,23 @@ pub async fn handler(
 ) -> Result<Reply<Price>> {
     store::models::get(&mut call.tx, id).await?;
     let first = store::prices::in_force(&mut call.tx, &[id]).await?.is_empty();
-    let row = read(id, &body, first, OffsetDateTime::now_utc())?;
+    let mut fields = Fields::new();
+    let row = row(&mut fields, id, &body, first, OffsetDateTime::now_utc())?;
+    fields.done()?;
     let view = view(store::prices::create(&mut call.tx, &row).await?)?;
     call.commit(Audit::new("price.create", id).after(&view)).await?;
     Ok(Reply::created(&format!("/models/{id}/prices"), view))
 }
 
-/// A model's first price may begin in the past: nothing was charged by another. Later ones may not.
-fn read(model_id: ModelId, body: &CreatePrice, first: bool, now: OffsetDateTime) -> Result<store::prices::Price> {
-    let mut fields = Fields::new();
+/// The row that a body asks for; refuses what a price can't be. A model's first price may begin in the past: nothing was charged
+/// by another. Later ones may not.
+pub fn row(
+    fields: &mut Fields,
+    model_id: ModelId,
+    body: &CreatePrice,
+    first: bool,
+    now: OffsetDateTime,
+) -> Result<store::prices::Price> {
     let valid_from = body.valid_from.map_or(now, |at| at.instant());
     let future = first || valid_from >= now - CLOCK_SLACK;
     fields.check(
@@ -46,7 +54,7 @@ fn read(model_id: ModelId, body: &CreatePrice, first: bool, now: OffsetDateTime)
         "out_of_range",
         "must not be in the past: what was charged stays; leave it out to begin at once",
     );
-    let prices = prices::read(&mut fields, "", body);
+    let prices = prices::read(fields, "", body);
     let text = |price: Option<domain::price::Price>| price.map(|price| price.to_string());
     let row = store::prices::Price {
         id: Uuid::now_v7(),
@@ -70,6 +78,5 @@ fn read(model_id: ModelId, body: &CreatePrice, first: bool, now: OffsetDateTime)
     {
         fields.refuse("token_weights", "invalid", why.to_string());
     }
-    fields.done()?;
     Ok(row)
 }

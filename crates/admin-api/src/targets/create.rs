@@ -30,21 +30,23 @@ pub async fn handler(
         }
         other => other?,
     };
-    let row = read(id, &body, &upstream.kind)?;
+    let mut fields = Fields::new();
+    let row = row(&mut fields, id, &body, &upstream.kind);
+    fields.done()?;
     let view = view(store::targets::create(&mut call.tx, &row).await?, &Ill::default())?;
     call.commit(Audit::new("target.create", view.id).after(&view)).await?;
     Ok(Reply::created(&format!("/targets/{}", view.id), view.clone()).version(view.version))
 }
 
-fn read(model_id: ModelId, body: &CreateTarget, kind: &str) -> Result<store::targets::Target> {
-    let mut fields = Fields::new();
+/// The row that a body asks for; refuses what a target can't be. `kind` is the upstream's.
+pub fn row(fields: &mut Fields, model_id: ModelId, body: &CreateTarget, kind: &str) -> store::targets::Target {
     let (given, factor) = (body.dialects.as_deref(), body.multiplier.as_ref());
-    let row = store::targets::Target {
+    store::targets::Target {
         id: TargetId::generate(),
         model_id,
         upstream_id: body.upstream_id,
         upstream_model: fields.text("upstream_model", &body.upstream_model, 200),
-        dialects: given.map_or_else(|| vec![kind.to_owned()], |given| dialects(&mut fields, given)),
+        dialects: given.map_or_else(|| vec![kind.to_owned()], |given| dialects(fields, given)),
         priority: fields.range("priority", body.priority, -1_000_000, 1_000_000),
         weight: fields.range("weight", body.weight, 1, 1000),
         multiplier: factor
@@ -52,7 +54,5 @@ fn read(model_id: ModelId, body: &CreateTarget, kind: &str) -> Result<store::tar
         enabled: body.enabled,
         created_at: OffsetDateTime::UNIX_EPOCH,
         version: 1,
-    };
-    fields.done()?;
-    Ok(row)
+    }
 }

@@ -17,13 +17,13 @@ use crate::validate::Fields;
 /// # Errors
 /// 500 for a stored word that this version does not know.
 pub fn view(target: store::targets::Target, ill: &Ill) -> Result<Target> {
-    let dialects = target.dialects.iter().map(|dialect| dialect.parse()).collect::<Result<_, _>>();
+    let dialects = spoken(&target)?;
     Ok(Target {
         id: target.id,
         model_id: target.model_id,
         upstream_id: target.upstream_id,
         upstream_model: target.upstream_model,
-        dialects: dialects.map_err(|_| Error::internal("a dialect that this version does not know"))?,
+        dialects,
         priority: target.priority,
         weight: target.weight,
         multiplier: Factor::from_text(target.multiplier),
@@ -32,6 +32,15 @@ pub fn view(target: store::targets::Target, ill: &Ill) -> Result<Target> {
         created_at: target.created_at.into(),
         version: target.version,
     })
+}
+
+/// What a target speaks.
+///
+/// # Errors
+/// 500 for a stored word that this version does not know.
+pub fn spoken(target: &store::targets::Target) -> Result<Vec<Dialect>> {
+    let dialects = target.dialects.iter().map(|dialect| dialect.parse()).collect::<std::result::Result<_, _>>();
+    dialects.map_err(|_| Error::internal("a dialect that this version does not know"))
 }
 
 /// Multipliers go up to 1000.

@@ -233,6 +233,7 @@ pub fn body(operation: &str, sample: &Sample) -> Option<Value> {
         "reconcile" => json!({"tenant_id": sample.tenant, "dry_run": true}),
         "simulate_prices" => json!({"from": "2020-01-01T00:00:00Z", "to": "2020-01-02T00:00:00Z",
             "prices": [{"model": "gpt", "price": {"input": "1", "output": "2"}}]}),
+        "write_price_matrix" => json!({"models": []}),
         "playground_chat" => json!({"key": crate::playground::key(), "model": "m", "messages": []}),
         "archive_project" | "test_upstream" | "rewrap_upstream_keys" => json!({}),
         "suspend_tenant" | "resume_tenant" | "close_tenant" | "disable_key" | "enable_key" | "end_grant"
@@ -293,6 +294,7 @@ pub fn body(operation: &str, sample: &Sample) -> Option<Value> {
         | "list_targets"
         | "delete_target"
         | "list_prices"
+        | "read_price_matrix"
         | "list_upstreams"
         | "read_upstream"
         | "delete_upstream"
