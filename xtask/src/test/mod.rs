@@ -67,12 +67,14 @@ pub fn lint(root: &Path) -> anyhow::Result<()> {
 /// Warnings are errors here and nowhere else: work in progress compiles.
 const CLIPPY: [&str; 6] = ["clippy", "--quiet", "--all-targets", "--", "-D", "warnings"];
 
+/// What stands between arguments in `CLIPPY_ARGS`: the name is clippy's own, its driver splits by it.
+const CLIPPY_SEPARATOR: &str = "__CLIPPY_HACKERY__";
+
 /// Has the workspace compiled by clippy's driver, which is the compiler with lints, as `cargo clippy` does; but that would
 /// compile everything a second time, for nothing but the lints.
 fn lint_while_building(command: &mut Command) {
-    command
-        .env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver")
-        .env("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__");
+    let deny_warnings = ["-D", "warnings", ""].join(CLIPPY_SEPARATOR);
+    command.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver").env("CLIPPY_ARGS", deny_warnings);
 }
 
 struct Run<'a> {
