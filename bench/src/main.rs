@@ -8,6 +8,7 @@
 mod closed;
 mod connection;
 mod latency;
+mod lists;
 mod machine;
 mod nginx;
 mod paced;
@@ -36,9 +37,18 @@ struct Cli {
     /// Where the raw results go, as JSON.
     #[arg(long, default_value = "bench/results.json")]
     out: PathBuf,
-    /// Only these: `throughput`, `latency`, `streams`, `leaving`, `many`, `slow`.
+    /// Only these: `throughput`, `latency`, `streams`, `leaving`, `many`, `slow`; or `lists`, which fills the system with rows.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
+    /// Tenants in `lists`.
+    #[arg(long, default_value_t = 100_000)]
+    tenants: u64,
+    /// Requests in `lists`; a fifth of them are of one tenant.
+    #[arg(long, default_value_t = 5_000_000)]
+    requests: u64,
+    /// Where `lists` writes its query plans, as Markdown.
+    #[arg(long)]
+    plans: Option<PathBuf>,
     /// Seconds of each measurement.
     #[arg(long, default_value_t = 8)]
     seconds: u64,
@@ -51,28 +61,38 @@ struct Cli {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
     let cli = Cli::parse();
-    let scene = Scene::set(&cli.credentials, &cli.binaries).await.context("the scene could not be set")?;
     let mut report = Report::default();
-    let wants = |name: &str| cli.only.is_empty() || cli.only.iter().any(|only| only == name);
-    if wants("throughput") {
-        closed::measure(&scene, cli.seconds, &mut report).await?;
-    }
-    if wants("latency") {
-        paced::measure(&scene, cli.seconds, &mut report).await?;
-    }
-    if wants("streams") {
-        streams::measure(&scene, &mut report).await?;
-    }
-    if wants("leaving") {
-        streams::leaving(&scene, &mut report).await?;
-    }
-    if wants("many") {
-        streams::many(&scene, cli.many, &mut report).await?;
-    }
-    if wants("slow") {
-        slow::measure(&scene, &mut report).await?;
+    if cli.only == ["lists"] {
+        let size = lists::Size { tenants: cli.tenants, requests: cli.requests, statement: cli.requests / 5 };
+        lists::measure(&cli.credentials, size, cli.plans.as_deref(), &mut report).await?;
+    } else {
+        gateway(&cli, &mut report).await?;
     }
     report.write(&cli.out)?;
     report.print();
+    Ok(())
+}
+
+async fn gateway(cli: &Cli, report: &mut Report) -> anyhow::Result<()> {
+    let scene = Scene::set(&cli.credentials, &cli.binaries).await.context("the scene could not be set")?;
+    let wants = |name: &str| cli.only.is_empty() || cli.only.iter().any(|only| only == name);
+    if wants("throughput") {
+        closed::measure(&scene, cli.seconds, report).await?;
+    }
+    if wants("latency") {
+        paced::measure(&scene, cli.seconds, report).await?;
+    }
+    if wants("streams") {
+        streams::measure(&scene, report).await?;
+    }
+    if wants("leaving") {
+        streams::leaving(&scene, report).await?;
+    }
+    if wants("many") {
+        streams::many(&scene, cli.many, report).await?;
+    }
+    if wants("slow") {
+        slow::measure(&scene, report).await?;
+    }
     Ok(())
 }

@@ -102,7 +102,8 @@ impl Report {
     }
 }
 
+/// Says how far it is.
 #[expect(clippy::print_stderr, reason = "progress of long work, for people at a terminal")]
-fn progress(text: &str) {
+pub fn progress(text: &str) {
     eprintln!("{text}");
 }

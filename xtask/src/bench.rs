@@ -11,7 +11,7 @@ use crate::{cargo, say};
 /// Flags of `./dev bench`.
 #[derive(Debug, Args)]
 pub struct Bench {
-    /// Only these: `ledger`, `throughput`, `latency`, `streams`, `leaving`, `many`, `slow`.
+    /// Only these: `ledger`, `throughput`, `latency`, `streams`, `leaving`, `many`, `slow`, `lists`.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
     /// Seconds of each measurement.
@@ -20,6 +20,12 @@ pub struct Bench {
     /// Streams at once in `many`.
     #[arg(long, default_value_t = 5_000)]
     many: usize,
+    /// Tenants in `lists`.
+    #[arg(long, default_value_t = 100_000)]
+    tenants: u64,
+    /// Requests in `lists`.
+    #[arg(long, default_value_t = 5_000_000)]
+    requests: u64,
 }
 
 impl Bench {
@@ -37,11 +43,30 @@ impl Bench {
                 cargo::command(root, &["bench", "--quiet", "--profile", "fast", "--package", "tollgate-ledger"]);
             cargo::succeed(command.args(["--bench", "ledger", "--"]).arg(folder.join("ledger.json")))?;
         }
-        let of_gateway: Vec<&str> = self.only.iter().map(String::as_str).filter(|name| *name != "ledger").collect();
+        let others = ["ledger", "lists"];
+        let of_gateway: Vec<&str> =
+            self.only.iter().map(String::as_str).filter(|name| !others.contains(name)).collect();
         if self.only.is_empty() || !of_gateway.is_empty() {
             self.gateway(root, &of_gateway.join(","), &folder.join("gateway.json"))?;
         }
+        if is_wanted("lists") {
+            self.lists(root, &folder.join("lists.json"))?;
+        }
         Ok(())
+    }
+
+    /// In a system of its own, which is full of rows afterwards.
+    fn lists(&self, root: &Path, out: &Path) -> anyhow::Result<()> {
+        say::step("building everything as in production (the first time takes many minutes)");
+        cargo::run(root, &["build", "--quiet", "--profile", "fast", "--bins"])?;
+        let binaries = cargo::binaries("fast")?;
+        let system = System::start_with(&["--optimised"])?;
+        say::step("writing tenants and requests, then reading their lists");
+        let mut command = Command::new(binaries.join("tollgate-bench"));
+        command.arg("--credentials").arg(system.credentials()).arg("--binaries").arg(&binaries).arg("--out").arg(out);
+        command.args(["--only", "lists", "--tenants", &self.tenants.to_string()]);
+        command.args(["--requests", &self.requests.to_string()]).arg("--plans").arg(root.join("docs/query-plans.md"));
+        cargo::succeed(&mut command)
     }
 
     fn gateway(&self, root: &Path, only: &str, out: &Path) -> anyhow::Result<()> {

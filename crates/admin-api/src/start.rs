@@ -55,6 +55,7 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
 pub async fn connect(config: Config) -> anyhow::Result<App> {
     let mut main = store::Config::new(&config.database_url, NAME);
     main.max_connections = config.database_connections;
+    main.plans_each_call = true;
     let mut side = store::Config::new(&config.database_url, "tollgate-admin-api quota");
     side.max_connections = QUOTA_CONNECTIONS;
     let wrong = "DATABASE_URL (--database-url): PostgreSQL can't be reached";

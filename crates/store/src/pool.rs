@@ -25,6 +25,8 @@ pub struct Config {
     pub lock_timeout: Duration,
     /// Shown in `pg_stat_activity`.
     pub application_name: String,
+    /// Statements are planned anew at each call, with its values: for lists whose filters may be there or not.
+    pub plans_each_call: bool,
 }
 
 impl Config {
@@ -37,6 +39,7 @@ impl Config {
             statement_timeout: Duration::from_secs(10),
             lock_timeout: Duration::from_secs(5),
             application_name: application_name.into(),
+            plans_each_call: false,
         }
     }
 }
@@ -179,6 +182,7 @@ fn connect_options(config: &Config) -> Result<PgConnectOptions, Error> {
         ("idle_in_transaction_session_timeout", statement_ms.as_str()),
         ("synchronous_commit", "on"),
         ("timezone", "UTC"),
+        ("plan_cache_mode", if config.plans_each_call { "force_custom_plan" } else { "auto" }),
     ]))
 }
 

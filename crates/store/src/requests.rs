@@ -174,13 +174,13 @@ pub async fn list(
            ) s
            WHERE ($1::uuid[] IS NULL OR u.tenant_id = ANY ($1))
              AND ($2::uuid IS NULL OR u.tenant_id = $2)
-             AND ($3::uuid IS NULL OR u.project_id = $3)
+             AND ($3::uuid IS NULL OR u.project_id = $3 AND u.tenant_id = (SELECT tenant_id FROM projects WHERE id = $3))
              AND ($4::uuid IS NULL OR u.key_id = $4)
              AND ($5::text IS NULL OR u.model = $5)
              AND ($6::text IS NULL OR u.outcome = $6)
              AND ($7::timestamptz IS NULL OR u.request_id >= uuid_v7_floor($7))
              AND ($8::timestamptz IS NULL OR u.request_id < uuid_v7_floor($8))
-             AND ($9::bigint IS NULL OR s.charge >= $9)
+             AND ($9::bigint IS NULL OR u.actual >= $9)
              AND ($10::uuid IS NULL OR u.request_id < $10)
            ORDER BY u.request_id DESC LIMIT $11"#,
         within.as_deref(),

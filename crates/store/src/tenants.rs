@@ -212,11 +212,11 @@ pub enum SortBy {
 }
 
 impl SortBy {
-    /// The expression and its type; `a` is the tenant's account.
+    /// The expression, which an index has just so, and its type; `a` is the tenant's account.
     const fn sql(self) -> (&'static str, &'static str) {
         match self {
             Self::CreatedAt => ("t.created_at", "timestamptz"),
-            Self::Used => ("coalesce(a.used, 0)::bigint", "bigint"),
+            Self::Used => ("a.used", "bigint"),
             Self::RemainingPercent => (
                 "(CASE WHEN a.total > 0 THEN round((a.total - a.used)::numeric * 100 / a.total, 6) ELSE 0 END)",
                 "numeric",
@@ -263,7 +263,11 @@ pub async fn list(conn: &mut PgConnection, ask: &ListAsk, reach: &Reach) -> Resu
         "SELECT t.id, t.name, t.external_id, t.unit, t.time_zone, t.period_kind, t.period_anchor, t.status, t.settings,
                 t.multiplier::text AS multiplier, t.created_at, t.last_used_at, t.version, m.pool_id, m.weight, ",
     );
-    sql.push(sort).push("::text AS sort_value FROM tenants t LEFT JOIN accounts a ON a.tenant_id = t.id AND a.level = 'tenant' LEFT JOIN pool_members m ON m.tenant_id = t.id WHERE true");
+    sql.push(sort).push("::text AS sort_value FROM tenants t LEFT JOIN pool_members m ON m.tenant_id = t.id");
+    if ask.sort != SortBy::CreatedAt {
+        sql.push(" JOIN accounts a ON a.tenant_id = t.id AND a.level = 'tenant'");
+    }
+    sql.push(" WHERE true");
     if let Some(ids) = reach.ids() {
         sql.push(" AND t.id = ANY (").push_bind(ids).push(")");
     }
@@ -281,12 +285,14 @@ pub async fn list(conn: &mut PgConnection, ask: &ListAsk, reach: &Reach) -> Resu
     if let Some(pool) = ask.pool_id {
         sql.push(" AND m.pool_id = ").push_bind(pool.uuid());
     }
+    // Of the same table as what it is sorted by, so that one index has both.
+    let id = if ask.sort == SortBy::CreatedAt { "t.id" } else { "a.tenant_id" };
     let (compare, order) = if ask.ascending { (">", "ASC") } else { ("<", "DESC") };
-    if let Some((value, id)) = &ask.after {
-        sql.push(format_args!(" AND ({sort}, t.id) {compare} (")).push_bind(value.clone());
-        sql.push(format_args!("::text::{sort_type}, ")).push_bind(id.uuid()).push(")");
+    if let Some((value, after)) = &ask.after {
+        sql.push(format_args!(" AND ({sort}, {id}) {compare} (")).push_bind(value.clone());
+        sql.push(format_args!("::text::{sort_type}, ")).push_bind(after.uuid()).push(")");
     }
-    sql.push(format_args!(" ORDER BY {sort} {order}, t.id {order} LIMIT ")).push_bind(ask.limit);
+    sql.push(format_args!(" ORDER BY {sort} {order}, {id} {order} LIMIT ")).push_bind(ask.limit);
     let rows: Vec<ListRow> = sql.build_query_as().fetch_all(conn).await?;
     Ok(rows.into_iter().map(|row| (row.row.into(), row.sort_value)).collect())
 }

@@ -36,6 +36,7 @@ pub fn write(
         "redis_url": redis_url,
         "database_url": databases.service,
         "database_owner_url": databases.owner,
+        "database_superuser_url": databases.superuser,
         "upstream_url": if pid("upstream").is_some() { url(state, "upstream") } else { demo.upstream_url.clone() },
         "mail_url": url(state, "mail"),
         "smtp_url": smtp,

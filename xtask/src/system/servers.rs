@@ -25,7 +25,7 @@ const DATABASE: &str = "tollgate";
 #[derive(Debug, Clone)]
 pub struct Databases {
     /// As the superuser, for roles.
-    superuser: String,
+    pub superuser: String,
     /// As the schema's owner.
     pub owner: String,
     /// As a service.

@@ -1,8 +1,9 @@
 //! A tenant with everything below it, and the catalog beside it: what the operations of the matrix are called on.
 
-use domain::TenantId;
+use domain::{Home, Shard, TenantId};
 use reqwest::Method;
 use serde_json::{Value, json};
+use testkit::redis::Reply;
 
 use crate::bodies;
 use crate::world::{PASSWORD, Who, World};
@@ -164,9 +165,27 @@ pub async fn record(world: &World, tenant: &str, project: &str, key: &str) -> St
     id.to_string()
 }
 
+/// Opens the recovery windows of the tenant's shard and of the pool's, as the reconciler does before anybody comes: a move waits
+/// them out.
+fn open_windows(world: &World, sample: &Sample) {
+    let Ok(Reply::Text(info)) = world.redis.command(&["INFO", "server"]) else { panic!("Redis does not tell") };
+    let run = info.lines().find_map(|line| line.strip_prefix("run_id:")).unwrap().trim().to_owned();
+    let pool = Home::Pool(sample.pool.parse().unwrap());
+    for home in [Home::Tenant(sample.tenant_id()), pool] {
+        let marker = format!("tg:{{q{:04}}}:m", Shard::of(home).index());
+        let open = ["HSET", &marker, "run", &run, "window", "opened", "evictions", "0", "state", "open"];
+        if world.redis.command(&["EXISTS", &marker]).unwrap() == Reply::Int(0) {
+            world.redis.command(&open).unwrap();
+        }
+    }
+}
+
 /// What the operation needs beside the sample: an upstream that a target uses can't be removed, so its target goes first; only
 /// a budget can be changed by a delta.
 pub async fn prepare(world: &World, operation: &str, sample: &Sample) {
+    if operation.ends_with("_pool_member") {
+        open_windows(world, sample);
+    }
     let table = match operation {
         "delete_upstream" => {
             world.delete(&format!("/targets/{}", sample.target), &world.system).await.expect(204);
