@@ -46,20 +46,23 @@ pub async fn measure(credentials: &Path, size: Size, plans: Option<&Path>, repor
     }
     let tenant = api.tenant().await?;
     report.line("lists of", format!("{} tenants, {} requests", size.tenants, size.requests), None);
-    for (name, path) in asked(&tenant) {
-        let slowest = api.slowest(&path).await.with_context(|| path.clone())?;
+    // In the middle of them.
+    let day = database.read(r#"SELECT to_char(now() - interval '30 days', 'YYYY-MM-DD"T"00:00:00"Z"')"#).await?;
+    let asked = asked(&tenant, &day);
+    for (name, path) in &asked {
+        let slowest = api.slowest(path).await.with_context(|| path.clone())?;
         report.milliseconds(&format!("{name}, slowest of {CALLS}"), slowest, Bound::AtMost(PAGE_MS));
     }
     statement(&database, &api, &tenant, report).await?;
     if let Some(plans) = plans {
-        let written = explain(&database, &api, &tenant, size).await?;
+        let written = explain(&database, &api, &asked, size).await?.replace(&tenant, "{t}");
         std::fs::write(plans, written).with_context(|| plans.display().to_string())?;
     }
     Ok(())
 }
 
 /// What is asked, each with its name in the table.
-fn asked(tenant: &str) -> Vec<(&'static str, String)> {
+fn asked(tenant: &str, day: &str) -> Vec<(&'static str, String)> {
     let all = [
         ("tenants, newest", "/tenants"),
         ("tenants, nearest to dry", "/tenants?sort=remaining_percent"),
@@ -73,11 +76,10 @@ fn asked(tenant: &str) -> Vec<(&'static str, String)> {
         ("requests of a rare model", "/requests?model=model-rare"),
         ("requests expired", "/requests?outcome=expired"),
         ("requests from a charge on", "/requests?min_charge=9.99"),
-        ("requests of a month", "/requests?to={month}"),
+        ("requests up to a day", "/requests?to={day}"),
         ("usage of a tenant by day", "/usage?bucket=day&tenant_id={t}"),
     ];
-    let month = "2020-01-01T00:00:00Z";
-    all.into_iter().map(|(name, path)| (name, path.replace("{t}", tenant).replace("{month}", month))).collect()
+    all.into_iter().map(|(name, path)| (name, path.replace("{t}", tenant).replace("{day}", day))).collect()
 }
 
 /// A statement adds up to the unit, however many settlements it is of.
@@ -151,26 +153,46 @@ impl Api {
 }
 
 /// The plans by which Postgres answered, as it logs them itself: of each list the statement that took longest.
-async fn explain(database: &Database, api: &Api, tenant: &str, size: Size) -> anyhow::Result<String> {
+async fn explain(
+    database: &Database,
+    api: &Api,
+    asked: &[(&'static str, String)],
+    size: Size,
+) -> anyhow::Result<String> {
     database.log_plans().await?;
     let mut text = format!(
         "# Query plans of the large lists\n\nWritten by `./dev bench --only lists`, with {} tenants and {} requests. Of each call of the \
          admin API the statement that took longest, as `auto_explain` logs it; times on a small shared machine.\n",
         size.tenants, size.requests
     );
-    for (name, path) in asked(tenant) {
-        // The first calls are those of connections that were just opened.
-        api.get(&path).await?;
+    for (name, path) in asked {
+        // The first calls find connections that were ended.
+        for _ in 0..40 {
+            if api.get(path).await.is_ok() {
+                break;
+            }
+        }
         let before = std::fs::read_to_string(&database.log)?.len();
-        api.get(&path).await?;
+        api.get(path).await?;
         tokio::time::sleep(Duration::from_millis(200)).await;
         let log = std::fs::read_to_string(&database.log)?;
-        let longest = plans_in(log.get(before..).unwrap_or_default()).into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
+        // Others write into the log too.
+        let is_its_own = |plan: &str| !plan.starts_with("Update") && plan.contains(table(path));
+        let plans = plans_in(log.get(before..).unwrap_or_default()).into_iter().filter(|(_, plan)| is_its_own(plan));
+        let longest = plans.max_by(|a, b| a.0.total_cmp(&b.0));
         let (ms, plan) = longest.with_context(|| format!("Postgres logged no plan of {path}"))?;
-        let path = path.replace(tenant, "{t}");
         write!(text, "\n## {name}\n\n`GET {path}`: {ms:.1} ms\n\n```text\n{plan}\n```\n")?;
     }
     Ok(text)
+}
+
+/// What the plan of a list reads.
+fn table(path: &str) -> &'static str {
+    match path.split(['/', '?']).nth(1) {
+        Some("tenants") => " on tenants t",
+        Some("requests") => " on usage_records_",
+        _ => "usage_quarters",
+    }
 }
 
 /// Duration and plan of each statement in a part of the log.
