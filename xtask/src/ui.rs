@@ -13,8 +13,10 @@ use sha2::{Digest as _, Sha256};
 use wasm_bindgen_cli_support::Bindgen;
 
 use crate::{cargo, say};
+use parts::Parts;
 use toolchain::Toolchain;
 
+mod parts;
 mod toolchain;
 
 const TARGET: &str = "wasm32-unknown-unknown";
@@ -44,7 +46,12 @@ pub fn build(root: &Path) -> Result<()> {
     }
     pack(&wasm, &ui, &dist)?;
     fs::write(&stamp, fingerprint).context("writing target/ui/dist.stamp")?;
-    report(&dist)
+    let loads = Loads::of(&dist)?;
+    for (part, bytes) in &loads.parts {
+        say::note(&format!("console: part {part}, {} kB compressed", bytes.div_ceil(1000)));
+    }
+    say::note(&format!("console: first load {} kB compressed", loads.first.div_ceil(1000)));
+    Ok(())
 }
 
 fn compile(root: &Path, toolchain: &Toolchain) -> Result<()> {
@@ -65,6 +72,7 @@ fn compile(root: &Path, toolchain: &Toolchain) -> Result<()> {
 fn fingerprint(wasm: &Path, ui: &Path) -> Result<String> {
     let mut hash = Sha256::new();
     hash.update(include_str!("ui.rs"));
+    hash.update(include_str!("ui/parts.rs"));
     hash.update(read(wasm)?);
     for style in STYLES {
         hash.update(read(&ui.join("style").join(style))?);
@@ -103,19 +111,23 @@ fn pack(wasm: &Path, ui: &Path, dist: &Path) -> Result<()> {
     fs::rename(&fresh, dist).with_context(|| format!("moving the console to {}", dist.display()))
 }
 
-/// Makes the glue and puts it with the module into one folder named by the hash of all of it: the files refer to each
-/// other by relative names, so one name changes when any of them does.
+/// Cuts the module into parts, makes the glue and puts all of it into one folder named by the hash of what is in it: the
+/// files refer to each other by relative names, so one name changes when any of them does.
 fn bind(wasm: &Path, assets: &Path) -> Result<String> {
     let staging = assets.join("staging");
+    let main = staging.join("main.wasm");
+    let parts = Parts::cut(&read(wasm)?, &staging, &main)?;
     Bindgen::new()
-        .input_path(wasm)
+        .input_path(&main)
         .out_name("console")
         .web(true)?
         .typescript(false)
+        .keep_lld_exports(true)
         .remove_name_section(true)
         .remove_producers_section(true)
         .generate(&staging)
         .context("making the JavaScript glue: are wasm-bindgen and wasm-bindgen-cli-support of one version?")?;
+    fs::remove_file(&main).context("removing the module before the glue")?;
     fs::write(staging.join("boot.js"), BOOT)?;
     let mut hash = Sha256::new();
     for file in files(&staging)? {
@@ -124,6 +136,7 @@ fn bind(wasm: &Path, assets: &Path) -> Result<String> {
     }
     let name = short(hash);
     fs::rename(&staging, assets.join(&name)).context("naming the module's folder")?;
+    parts.write(&assets.join(&name).join(parts::LIST))?;
     Ok(name)
 }
 
@@ -140,11 +153,13 @@ fn page(template: &str, module: &str, style: &str, head: &str, icon: &str) -> Re
     const END: &str = "<!-- /assets -->";
     let (before, rest) = template.split_once(BEGIN).context("index.html lacks the line <!-- assets -->")?;
     let (_, after) = rest.split_once(END).context("index.html lacks the line <!-- /assets -->")?;
+    let link = parts::LINK;
     Ok(format!(
         "{before}<script src=\"/assets/{head}\"></script>\n\
          <link rel=\"icon\" type=\"image/svg+xml\" href=\"/assets/{icon}\">\n\
          <link rel=\"stylesheet\" href=\"/assets/{style}\">\n\
          <link rel=\"modulepreload\" href=\"/assets/{module}/console.js\">\n\
+         <link rel=\"modulepreload\" href=\"/assets/{module}/{link}\">\n\
          <link rel=\"preload\" as=\"fetch\" type=\"application/wasm\" crossorigin href=\"/assets/{module}/console_bg.wasm\">\n\
          <script type=\"module\" src=\"/assets/{module}/boot.js\"></script>{after}"
     ))
@@ -172,16 +187,47 @@ fn gzip(content: &[u8]) -> Result<Vec<u8>> {
     out.finish().context("compressing with gzip")
 }
 
-/// Prints what the first load weighs, the promise being less than 400 kB.
-fn report(dist: &Path) -> Result<()> {
-    let mut bytes = 0;
-    for file in files(dist)? {
-        if file.extension().is_some_and(|extension| extension == "br") {
-            bytes += fs::metadata(&file)?.len();
+/// What a browser loads, in bytes, compressed by brotli.
+pub struct Loads {
+    /// To sign in and see the first page.
+    pub first: u64,
+    /// What each part adds when its first page is shown.
+    pub parts: Vec<(String, u64)>,
+}
+
+impl Loads {
+    /// Weighs a console that was built.
+    ///
+    /// # Errors
+    /// Where there is none, or it was built by another version of this program.
+    pub fn of(dist: &Path) -> Result<Self> {
+        let (list, parts) = Parts::find(dist)?;
+        let folder = list.parent().context("the list of parts lies nowhere")?;
+        let weigh = |file: &Path| -> Result<u64> {
+            let packed = with_suffix(file, "br");
+            Ok(fs::metadata(&packed).with_context(|| format!("weighing {}", packed.display()))?.len())
+        };
+        let mut first = 0;
+        for file in files(dist)? {
+            let is_copy = file.extension().is_some_and(|extension| extension == "br" || extension == "gz");
+            if is_copy || file == list || (file.parent() == Some(folder) && parts.holds(&file)) {
+                continue;
+            }
+            first += weigh(&file)?;
         }
+        let mut weighed = Vec::new();
+        for (part, stems) in parts.iter() {
+            let mut bytes = 0;
+            for stem in stems {
+                bytes += weigh(&folder.join(stem).with_extension("wasm"))?;
+            }
+            if part == parts::FIRST {
+                first += bytes;
+            }
+            weighed.push((part.clone(), bytes));
+        }
+        Ok(Self { first, parts: weighed })
     }
-    say::note(&format!("console: first load {} kB compressed", bytes.div_ceil(1000)));
-    Ok(())
 }
 
 fn files(folder: &Path) -> Result<Vec<PathBuf>> {

@@ -166,11 +166,16 @@ pub fn instant(text: &str) -> Option<api_types::Timestamp> {
     json::reread(&serde_json::Value::from(text))
 }
 
-/// The present instant by this browser's clock, in milliseconds since 1970.
+/// The present instant by this browser's clock.
+#[must_use]
+pub fn now() -> Option<api_types::Timestamp> {
+    js_sys::Date::new_0().to_iso_string().as_string().and_then(|text| instant(&text))
+}
+
+/// The same in milliseconds since 1970.
 #[must_use]
 pub fn now_ms() -> i64 {
-    let now = js_sys::Date::new_0().to_iso_string().as_string().and_then(|text| instant(&text));
-    now.map_or(0, |at| at.instant().unix_timestamp().saturating_mul(1000))
+    now().map_or(0, |at| at.instant().unix_timestamp().saturating_mul(1000))
 }
 
 /// The present address: path, and query without its question mark.
@@ -230,6 +235,10 @@ fn followed(event: &web_sys::Event) -> Option<String> {
     }
     let target = event.target()?.dyn_into::<web_sys::Element>().ok()?;
     let link = target.closest("a[href]").ok()??.dyn_into::<web_sys::HtmlAnchorElement>().ok()?;
+    // A file to be saved is no page of ours.
+    if link.has_attribute("download") {
+        return None;
+    }
     let ours =
         link.target().is_empty() && link.hash().is_empty() && link.origin() == window().location().origin().ok()?;
     ours.then(|| format!("{}{}", link.pathname(), link.search()))

@@ -9,6 +9,22 @@ use crate::router::Router;
 pub enum Place {
     /// `/`: leads on.
     Home,
+    /// What goes on.
+    Overview,
+    /// Sums over time.
+    Usage,
+    /// What needs somebody.
+    Alerts,
+    /// What was changed.
+    Audit,
+    /// The people.
+    Users,
+    /// Oneself.
+    Account,
+    /// Settings of the platform.
+    Settings,
+    /// What serves.
+    System,
     /// All tenants.
     Tenants,
     /// One tenant, any of its parts.
@@ -47,6 +63,14 @@ impl Place {
     pub fn of(path: &str) -> Self {
         match parts(path).as_slice() {
             [] => Self::Home,
+            ["overview"] => Self::Overview,
+            ["usage"] => Self::Usage,
+            ["alerts"] => Self::Alerts,
+            ["audit"] => Self::Audit,
+            ["users"] => Self::Users,
+            ["account"] => Self::Account,
+            ["settings"] => Self::Settings,
+            ["system"] => Self::System,
             ["tenants"] => Self::Tenants,
             ["tenants", _] | ["tenants", _, "projects" | "live" | "settings"] => Self::Tenant,
             ["tenants", _, "projects", _] => Self::Project,

@@ -30,7 +30,7 @@ pub fn Topbar(
             <div class="topbar-end">
                 <LanguageSwitch/>
                 <ThemeSwitch/>
-                <span class="avatar" role="img" aria-label=signed_in.clone() title=signed_in>{initials}</span>
+                <a class="avatar" href="/account" aria-label=signed_in.clone() title=signed_in>{initials}</a>
                 <button class="btn ghost" type="button" on:click=move |_| on_sign_out.run(())>{t.sign_out()}</button>
             </div>
         </header>

@@ -26,6 +26,7 @@ macro_rules! texts {
 
 pub mod catalog;
 pub mod forms;
+pub mod govern;
 pub mod phrases;
 pub mod problems;
 pub mod requests;
@@ -33,6 +34,8 @@ pub mod sentences;
 pub mod settings;
 pub mod shell;
 pub mod tenants;
+pub mod told;
+pub mod watch;
 pub mod webhooks;
 
 const STORED: &str = "tollgate.language";
@@ -118,10 +121,12 @@ mod tests {
         for (name, en, zh) in [
             catalog::TEXTS,
             forms::TEXTS,
+            govern::TEXTS,
             requests::TEXTS,
             settings::TEXTS,
             shell::TEXTS,
             tenants::TEXTS,
+            watch::TEXTS,
             webhooks::TEXTS,
         ]
         .concat()

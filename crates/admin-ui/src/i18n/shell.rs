@@ -6,6 +6,8 @@ texts! {
     menu: "Menu" | "菜单";
     close_menu: "Close menu" | "关闭菜单";
     operate: "Operate" | "运营";
+    configure: "Configure" | "配置";
+    govern: "Govern" | "管理";
     tenants: "Tenants" | "租户";
     language_word: "Language" | "语言";
     switch_theme: "Switch theme" | "切换主题";
@@ -68,6 +70,8 @@ texts! {
     close: "Close" | "关闭";
     cancel: "Cancel" | "取消";
     dismiss: "Dismiss" | "关闭提示";
+    part_not_loaded: "This page could not be loaded" | "此页面无法加载";
+    part_not_loaded_hint: "The connection failed, or another version of the console was put in place meanwhile: then reload the window." | "连接失败，或控制台已更新版本；若为后者请重新加载窗口。";
     done: "Done" | "完成";
     saving: "Saving…" | "正在保存…";
 }
