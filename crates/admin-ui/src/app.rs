@@ -100,6 +100,8 @@ fn Pages() -> impl IntoView {
         Place::Request => view! { <Part load=parts::request/> }.into_any(),
         Place::Models => view! { <Part load=parts::models/> }.into_any(),
         Place::Model => view! { <Part load=parts::model/> }.into_any(),
+        Place::Prices => view! { <Part load=parts::prices/> }.into_any(),
+        Place::Playground => view! { <Part load=parts::playground/> }.into_any(),
         Place::Upstreams => view! { <Part load=parts::upstreams/> }.into_any(),
         Place::Webhooks => view! { <Part load=parts::webhooks/> }.into_any(),
         Place::Webhook => view! { <Part load=parts::webhook/> }.into_any(),

@@ -26,6 +26,7 @@ pub mod place;
 pub mod plot;
 pub mod router;
 pub mod session;
+pub mod sse;
 pub mod theme;
 
 /// Shows the console in the page's body.

@@ -52,10 +52,12 @@ pages! {
     govern system split_system pages::settings::system::SystemPage;
     catalog models split_models pages::models::ModelsPage;
     catalog model split_model pages::model::ModelPage;
+    catalog prices split_prices pages::prices::PricesPage;
     catalog upstreams split_upstreams pages::upstreams::UpstreamsPage;
     systems webhooks split_webhooks pages::webhooks::WebhooksPage;
     systems webhook split_webhook pages::webhook::WebhookPage;
     systems service_tokens split_service_tokens pages::service_tokens::ServiceTokensPage;
+    playground playground split_playground pages::playground::PlaygroundPage;
     entrance invitation split_invitation pages::invitation::InvitationPage;
     entrance password_reset split_password_reset pages::password_reset::PasswordResetPage;
 }

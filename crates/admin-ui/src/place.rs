@@ -41,6 +41,10 @@ pub enum Place {
     Models,
     /// One model.
     Model,
+    /// All prices.
+    Prices,
+    /// A chat to try.
+    Playground,
     /// All upstreams.
     Upstreams,
     /// All webhook endpoints.
@@ -79,6 +83,8 @@ impl Place {
             ["requests", _] => Self::Request,
             ["models"] => Self::Models,
             ["models", _] => Self::Model,
+            ["prices"] => Self::Prices,
+            ["playground"] => Self::Playground,
             ["upstreams"] => Self::Upstreams,
             ["webhooks"] => Self::Webhooks,
             ["webhooks", _] => Self::Webhook,

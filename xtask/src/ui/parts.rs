@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, anyhow};
 use wasm_split_cli_support::{Options, transform};
 
 /// The part of the page that one sees first after signing in.
-pub const FIRST: &str = "tenants";
+pub const FIRST: &str = "overview";
 /// The script that loads parts.
 pub const LINK: &str = "parts.js";
 /// Which files each part is made of; for those who weigh them, not for browsers.

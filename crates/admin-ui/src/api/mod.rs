@@ -7,6 +7,8 @@ pub mod live;
 pub mod models;
 pub mod people;
 pub mod platform;
+pub mod playground;
+pub mod prices;
 pub mod projects;
 pub mod quota_changes;
 pub mod requests;

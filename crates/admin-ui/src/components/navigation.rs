@@ -52,10 +52,10 @@ pub fn Navigation(
     });
     let configure = live(move || {
         let catalog = session.is_platform().then(|| {
-            view! { {entry("/models", "models", t.models_and_prices())}{entry("/upstreams", "upstreams", t.upstreams())} }
+            view! { {entry("/models", "models", t.models())}{entry("/prices", "balance", t.prices())}{entry("/upstreams", "upstreams", t.upstreams())} }
         });
         let webhooks = session.may_own().then(|| entry("/webhooks", "webhooks", t.webhooks()));
-        view! { <h2>{t.configure()}</h2><ul>{catalog}{webhooks}</ul> }
+        view! { <h2>{t.configure()}</h2><ul>{catalog}{webhooks}{entry("/playground", "playground", t.playground())}</ul> }
     });
     let govern = live(move || {
         let people = session.may_manage_people().then(|| entry("/users", "users", t.users()));

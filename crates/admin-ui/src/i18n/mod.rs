@@ -24,6 +24,7 @@ macro_rules! texts {
     };
 }
 
+pub mod bench;
 pub mod catalog;
 pub mod forms;
 pub mod govern;
@@ -119,6 +120,7 @@ mod tests {
     #[test]
     fn every_text_has_both_readings() {
         for (name, en, zh) in [
+            bench::TEXTS,
             catalog::TEXTS,
             forms::TEXTS,
             govern::TEXTS,

@@ -36,6 +36,7 @@ texts! {
     create_administrator: "Create administrator" | "创建管理员";
 
     totp_code: "Code from your authenticator" | "验证器动态码";
+    wrong_code: "The code is wrong, was used or is over. Wait for the next one." | "动态码错误、已使用或已过期，请等待下一个。";
     totp_hint: "Six digits, or one of your recovery codes." | "六位数字，或一个恢复码。";
 
     role_owner: "Platform owner" | "平台所有者";

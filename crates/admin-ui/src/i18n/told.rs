@@ -217,3 +217,32 @@ impl Language {
         }
     }
 }
+
+impl Language {
+    /// How far an answer is.
+    #[must_use]
+    pub fn so_far_of(self, amount: &str) -> String {
+        match self {
+            Self::En => format!("so far {amount}"),
+            Self::Zh => format!("目前 {amount}"),
+        }
+    }
+
+    /// How many cells of the table were typed over.
+    #[must_use]
+    pub fn cells_changed(self, count: usize) -> String {
+        match self {
+            Self::En => format!("{count} prices differ"),
+            Self::Zh => format!("{count} 处价格不同"),
+        }
+    }
+
+    /// How many models stay as they are.
+    #[must_use]
+    pub fn unchanged_models(self, count: i64) -> String {
+        match self {
+            Self::En => format!("{count} models stay as they are"),
+            Self::Zh => format!("{count} 个模型保持不变"),
+        }
+    }
+}

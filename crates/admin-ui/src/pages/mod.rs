@@ -17,6 +17,8 @@ pub mod model;
 pub mod models;
 pub mod overview;
 pub mod password_reset;
+pub mod playground;
+pub mod prices;
 pub mod project;
 pub mod quota_change;
 pub mod request;
