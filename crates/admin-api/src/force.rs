@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use domain::{Scope, TenantId};
+use domain::{Home, Scope, TenantId};
+use quota::{Pushed, Unavailable};
 
 use crate::app::App;
 
@@ -14,7 +15,16 @@ pub async fn push(app: &App, tenant: TenantId, scopes: &[Scope]) -> bool {
     if scopes.is_empty() {
         return true; // no account is open yet: the first request opens it as it is now
     }
-    match tokio::time::timeout(WITHIN, app.quota().push(tenant, scopes)).await {
+    within(app.quota().push(tenant, scopes)).await
+}
+
+/// The same for accounts that live at `home`.
+pub async fn push_at(app: &App, home: Home, scopes: &[Scope]) -> bool {
+    scopes.is_empty() || within(app.quota().push_at(home, scopes)).await
+}
+
+async fn within(push: impl Future<Output = std::result::Result<Pushed, Unavailable>>) -> bool {
+    match tokio::time::timeout(WITHIN, push).await {
         Ok(Ok(pushed)) => pushed.in_force,
         Ok(Err(cause)) => {
             tracing::warn!(%cause, "the change is committed, and not yet in force: Redis is away");

@@ -35,6 +35,7 @@ mod password_resets;
 mod path;
 mod platform;
 mod playground;
+mod pools;
 mod precondition;
 mod price_matrix;
 mod price_simulations;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use api_types::{Decimal, Numbers, Overdraft, Timestamp};
-use domain::{Amount, LimitUse, Scope, TenantId, Unit};
+use domain::{Amount, Home, LimitUse, Scope, TenantId, Unit};
 use store::PgConnection;
 use store::tenants::Tenant;
 use time::OffsetDateTime;
@@ -62,11 +62,25 @@ pub async fn of_scopes(
     tenant: &Tenant,
     presents: Vec<Present>,
 ) -> Result<Vec<Numbers>> {
+    of_home(app, conn, unit(tenant)?, Home::Tenant(tenant.id), presents).await
+}
+
+/// The numbers of some scopes of a tenant, wherever these live, or of a pool.
+///
+/// # Errors
+/// Those of the store.
+pub async fn of_home(
+    app: &App,
+    conn: &mut PgConnection,
+    unit: Unit,
+    of: Home,
+    presents: Vec<Present>,
+) -> Result<Vec<Numbers>> {
     let scopes: Vec<Scope> = presents.iter().map(|present| present.scope.clone()).collect();
-    let live = in_redis(app, tenant.id, &scopes).await;
+    let live = in_redis(app, of, &scopes).await;
     let recorded = recorded(conn, &scopes).await?;
     let has_written = store::upkeep::has_written(conn).await?;
-    let (unit, now) = (unit(tenant)?, OffsetDateTime::now_utc());
+    let now = OffsetDateTime::now_utc();
     Ok(presents
         .into_iter()
         .map(|present| merge(unit, now, &present, live.get(&present.scope), recorded.get(&present.scope), has_written))
@@ -91,17 +105,23 @@ pub async fn recorded_of_tenants(conn: &mut PgConnection, tenants: &[Tenant]) ->
 /// 500 for a unit that this version does not know.
 pub async fn of_tenant_with(app: &App, tenant: &Tenant, recorded: &RecordedAll) -> Result<Numbers> {
     let present = scopes::tenant(tenant);
-    let live = in_redis(app, tenant.id, std::slice::from_ref(&present.scope)).await;
+    let live = in_redis(app, Home::Tenant(tenant.id), std::slice::from_ref(&present.scope)).await;
     let (live, recorded) = (live.get(&present.scope), recorded.get(&present.scope));
     Ok(merge(unit(tenant)?, OffsetDateTime::now_utc(), &present, live, recorded, false))
 }
 
 /// What Redis says of the scopes that it knows; nothing while it is away.
-async fn in_redis(app: &App, tenant: TenantId, scopes: &[Scope]) -> HashMap<Scope, domain::Numbers> {
-    match tokio::time::timeout(WITHIN, app.quota().read(tenant, scopes)).await {
+async fn in_redis(app: &App, of: Home, scopes: &[Scope]) -> HashMap<Scope, domain::Numbers> {
+    let read = async {
+        match of {
+            Home::Tenant(id) => app.quota().read(id, scopes).await,
+            Home::Pool(_) => app.quota().read_at(of, scopes).await,
+        }
+    };
+    match tokio::time::timeout(WITHIN, read).await {
         Ok(Ok(numbers)) => numbers.into_iter().map(|numbers| (numbers.scope.clone(), numbers)).collect(),
         Ok(Err(cause)) => {
-            tracing::warn!(%cause, %tenant, "the numbers are Postgres' alone: nothing is known of what is in flight");
+            tracing::warn!(%cause, %of, "the numbers are Postgres' alone: nothing is known of what is in flight");
             HashMap::new()
         }
         Err(_) => HashMap::new(),

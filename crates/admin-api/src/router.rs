@@ -17,17 +17,17 @@ use utoipa_axum::routes;
 use crate::app::App;
 use crate::auth::policy::{
     AcknowledgeAlerts, AnyPerson, ChangeOwnQuota, ChangeQuota, CreateTenants, ManagePeople, ManagePlatform,
-    ManageServiceTokens, ReadAlerts, ReadAudit, ReadEvents, ReadGrants, ReadKeys, ReadLedger, ReadModels, ReadPlatform,
-    ReadPrices, ReadProjects, ReadQuota, ReadTenants, ReadUpstreams, ReadUsage, Reconcile, SimulatePrices, WriteGrants,
-    WriteKeys, WriteLedger, WriteModels, WritePrices, WriteProjects, WriteTenants, WriteUpstreams, WriteUsage,
-    WriteWebhooks,
+    ManagePools, ManageServiceTokens, ReadAlerts, ReadAudit, ReadEvents, ReadGrants, ReadKeys, ReadLedger, ReadModels,
+    ReadPlatform, ReadPrices, ReadProjects, ReadQuota, ReadTenants, ReadUpstreams, ReadUsage, Reconcile,
+    SimulatePrices, WriteGrants, WriteKeys, WriteLedger, WriteModels, WritePrices, WriteProjects, WriteTenants,
+    WriteUpstreams, WriteUsage, WriteWebhooks,
 };
 use crate::openapi::{guarded, open};
 use crate::{
     alerts, audit, body, call, console, events, grants, health, invitations, keys, live, me, models, openapi,
-    password_resets, platform, playground, price_matrix, price_simulations, prices, problem, projects, quota_changes,
-    reconciliations, requests, service_tokens, session, setup, statements, targets, tenants, upstreams, usage, users,
-    webhooks,
+    password_resets, platform, playground, pools, price_matrix, price_simulations, prices, problem, projects,
+    quota_changes, reconciliations, requests, service_tokens, session, setup, statements, targets, tenants, upstreams,
+    usage, users, webhooks,
 };
 
 /// A call that takes longer is ended; the database's own time-outs are shorter.
@@ -86,6 +86,13 @@ fn operations() -> OpenApiRouter<App> {
         .routes(guarded::<ChangeOwnQuota>(routes!(quota_changes::create::of_project)))
         .routes(guarded::<ReadQuota>(routes!(quota_changes::list::of_key)))
         .routes(guarded::<ChangeOwnQuota>(routes!(quota_changes::create::of_key)))
+        // Shared pools
+        .routes(guarded::<ManagePools>(routes!(pools::list::handler)))
+        .routes(guarded::<ManagePools>(routes!(pools::create::handler)))
+        .routes(guarded::<ManagePools>(routes!(pools::read::handler)))
+        .routes(guarded::<ManagePools>(routes!(pools::change::handler)))
+        .routes(guarded::<ManagePools>(routes!(pools::set_member::handler)))
+        .routes(guarded::<ManagePools>(routes!(pools::remove_member::handler)))
         // Both copies of the books
         .routes(guarded::<ReadQuota>(routes!(live::read::handler)))
         .routes(guarded::<ReadQuota>(routes!(live::freezes::handler)))

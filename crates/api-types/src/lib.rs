@@ -22,6 +22,7 @@ pub mod numbers;
 pub mod page;
 pub mod person;
 pub mod platform;
+pub mod pool;
 pub mod price;
 pub mod problem;
 pub mod project;

@@ -4,6 +4,7 @@ use domain::settings::OutageStep;
 use domain::{TenantId, Unit};
 
 use crate::numbers::Numbers;
+use crate::pool::PoolSetting;
 use crate::{Decimal, Factor, Timestamp};
 
 words! {
@@ -103,6 +104,10 @@ request! {
         /// Limits over all of its projects. Absent ones stay; null lifts one.
         #[cfg_attr(feature = "openapi", schema(value_type = Option<crate::limits::Limits>))]
         pub limits: Option<serde_json::Value>,
+        /// The pool that the tenant is in; null takes it out of its pool.
+        #[serde(default, deserialize_with = "crate::wire::present", skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<PoolSetting>))]
+        pub pool: Option<Option<PoolSetting>>,
     }
 
     /// Elasticity above the total.
@@ -185,5 +190,8 @@ reply! {
         /// Limits over all of its projects.
         #[serde(default)]
         pub limits: crate::limits::Limits,
+        /// The pool that the tenant is in.
+        #[serde(default)]
+        pub pool: Option<PoolSetting>,
     }
 }

@@ -145,7 +145,8 @@ impl Rebuild {
         if self.dry_run {
             return say("nothing was done (--dry-run)");
         }
-        books::rebuild(&ledger, self.tenant).await?;
+        let home = store::pools::home(&mut *store.acquire().await?, self.tenant).await?;
+        books::rebuild(&ledger, home).await?;
         note(&store, "tenant.rebuild", self.tenant, &self.tenant.to_string(), json!({})).await?;
         say(
             "the copy is loaded from PostgreSQL by the next request, which may wait for up to 3 s; no freeze was touched",

@@ -144,7 +144,7 @@ async fn tenant(store: &store::Store, database: &Database) -> (TenantId, Project
 }
 
 async fn admit(quota: &Quota, (tenant_id, project_id, key_id): (TenantId, ProjectId, KeyId)) -> Freeze {
-    let scopes = [
+    let scopes = vec![
         Scope::Key(key_id, PeriodLabel::none()),
         Scope::Project(project_id, PeriodLabel::none()),
         Scope::Tenant(tenant_id),

@@ -158,6 +158,7 @@ fn beyond_limit(facts: &Facts<'_>) -> Option<Finding> {
         let remedy = match of.scope.level() {
             Level::Tenant => "add a grant, or raise the credit line or the overdraft",
             Level::Project | Level::Key => "raise the budget by a quota change",
+            Level::Pool | Level::Member => "raise the pool's budget",
         };
         let what = "more is used and in flight than may be spent";
         finding(AlertKind::BeyondLimit, format!("{what}: {remedy}; look for overruns among the last requests"))
@@ -199,6 +200,7 @@ fn near_threshold(facts: &Facts<'_>) -> Option<Finding> {
     let remedy = match facts.numbers.scope.level() {
         Level::Tenant => "add a grant before calls are refused",
         Level::Project | Level::Key => "raise the budget before calls are refused",
+        Level::Pool | Level::Member => "raise the pool's budget before calls are refused",
     };
     (!facts.is_over).then(|| finding(AlertKind::NearThreshold, format!("{crossed} % of the quota are used: {remedy}")))
 }

@@ -96,6 +96,7 @@ mod tests {
             lapse_version: 0,
             lapsed: Amount::ZERO,
             limits: crate::LimitSet::default(),
+            share: None,
         }
     }
 

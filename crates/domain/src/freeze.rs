@@ -2,7 +2,7 @@
 
 use crate::amount::Amount;
 use crate::ids::{RequestId, TenantId};
-use crate::scope::Scope;
+use crate::scope::{Home, Scope};
 
 /// Where a freeze stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -52,6 +52,14 @@ pub struct FreezeEntry {
     pub gateway: String,
     /// The model's name or id, without `|`.
     pub model: String,
-    /// Key, project, tenant.
+    /// Key, project, tenant; of a pool's member that and the pool after them.
     pub scopes: Vec<Scope>,
+}
+
+impl FreezeEntry {
+    /// Whose keys it lives among.
+    #[must_use]
+    pub fn home(&self) -> Home {
+        Home::of(self.tenant_id, &self.scopes)
+    }
 }

@@ -18,6 +18,7 @@ pub mod grant;
 pub mod ids;
 pub mod limits;
 pub mod period;
+pub mod pool;
 pub mod price;
 pub mod record;
 pub mod scope;
@@ -29,13 +30,13 @@ pub mod usage;
 pub use amount::{Amount, Unit};
 pub use freeze::{FreezeEntry, FreezeState};
 pub use ids::{
-    AlertId, DeliveryId, EventId, GrantId, KeyId, ModelId, ProjectId, ReconciliationId, RequestId, TargetId, TenantId,
-    UpstreamId, WebhookId,
+    AlertId, DeliveryId, EventId, GrantId, KeyId, ModelId, PoolId, ProjectId, ReconciliationId, RequestId, TargetId,
+    TenantId, UpstreamId, WebhookId,
 };
 pub use limits::{LimitName, LimitSet, LimitUse, Limits};
 pub use price::{Multiplier, Price, Prices, Tariff};
 pub use record::{Attempt, Outcome, UsageRecord};
-pub use scope::{Level, PeriodLabel, Scope, Shard};
+pub use scope::{Home, Level, PeriodLabel, Scope, Shard};
 pub use snapshot::{Numbers, Snapshot, Status};
 pub use soft_budget::{SoftAction, SoftBudget};
 pub use usage::Usage;

@@ -15,6 +15,8 @@ pub enum Status {
     Closed,
     /// Stopped by the reconciler: its sums do not add up.
     Halted,
+    /// On its way into a pool or out of one: for an instant it admits nothing.
+    Moving,
 }
 
 impl Status {
@@ -26,13 +28,15 @@ impl Status {
             Self::Suspended => "suspended",
             Self::Closed => "closed",
             Self::Halted => "halted",
+            Self::Moving => "moving",
         }
     }
 
     /// Reads the word.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        [Self::Active, Self::Suspended, Self::Closed, Self::Halted].into_iter().find(|status| status.as_str() == text)
+        let all = [Self::Active, Self::Suspended, Self::Closed, Self::Halted, Self::Moving];
+        all.into_iter().find(|status| status.as_str() == text)
     }
 }
 
@@ -63,6 +67,8 @@ pub struct Snapshot {
     pub lapsed: Amount,
     /// Rates, in-flight and the most for one request.
     pub limits: LimitSet,
+    /// Of a pool's member: what it is guaranteed. Of a pool: what of its members' guarantees is not spent. None: of others.
+    pub share: Option<Amount>,
 }
 
 /// The four numbers of an account, with what they stand beside.

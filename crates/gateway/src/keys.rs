@@ -11,7 +11,7 @@ use crate::address::Ranges;
 use domain::period::{Cycle, PeriodKind, Zone};
 use domain::price::Multiplier;
 use domain::settings::OutageStep;
-use domain::{Level, PeriodLabel, Scope};
+use domain::{Level, PeriodLabel, PoolId, Scope};
 use jiff::Timestamp;
 use moka::future::Cache;
 use parking_lot::Mutex;
@@ -36,6 +36,8 @@ const LOADS_MAX: usize = 3;
 pub struct Caller {
     /// As it stands in Postgres.
     pub context: KeyContext,
+    /// Of the secret that it was found by.
+    pub hash: [u8; 32],
     /// The tenant's factor on prices.
     pub multiplier: Multiplier,
     /// The key's own factor on estimates.
@@ -47,10 +49,19 @@ pub struct Caller {
     zone: Zone,
     key_cycle: Option<Cycle>,
     project_cycle: Option<Cycle>,
+    pool: Option<Pool>,
+}
+
+/// A pool and its periods.
+#[derive(Debug)]
+struct Pool {
+    id: PoolId,
+    cycle: Option<Cycle>,
+    zone: Zone,
 }
 
 impl Caller {
-    fn new(context: KeyContext) -> Result<Self, store::Error> {
+    fn new(context: KeyContext, hash: [u8; 32]) -> Result<Self, store::Error> {
         let decimal = |what, text: &str| Multiplier::parse(text).map_err(|why| store::Error::corrupt(what, why));
         let cycle = |what, period: &Option<String>| {
             let Some(text) = period else { return Ok(None) };
@@ -70,7 +81,16 @@ impl Caller {
             zone: Zone::parse(&context.time_zone).map_err(|why| store::Error::corrupt("tenants.time_zone", why))?,
             key_cycle: cycle("api_keys.budget_period", &context.key_budget_period)?,
             project_cycle: cycle("projects.budget_period", &context.project_budget_period)?,
+            pool: match &context.pool {
+                Some(of) => Some(Pool {
+                    id: of.id,
+                    cycle: cycle("pools.budget_period", &of.period)?,
+                    zone: Zone::parse(&of.time_zone).map_err(|why| store::Error::corrupt("pools.time_zone", why))?,
+                }),
+                None => None,
+            },
             context,
+            hash,
         })
     }
 
@@ -94,27 +114,35 @@ impl Caller {
         })
     }
 
-    /// The key's, the project's and the tenant's scope, budgets in the period that `now` lies in.
+    /// The key's, the project's and the tenant's scope, budgets in the period that `now` lies in; then those of the pool that the
+    /// tenant is a member of.
     #[must_use]
-    pub fn scopes(&self, now: Timestamp) -> [Scope; 3] {
+    pub fn scopes(&self, now: Timestamp) -> Vec<Scope> {
         let label =
             |cycle: Option<Cycle>| cycle.map_or_else(PeriodLabel::none, |cycle| cycle.current(&self.zone, now).label);
-        [
+        let mut scopes = vec![
             Scope::Key(self.context.key_id, label(self.key_cycle)),
             Scope::Project(self.context.project_id, label(self.project_cycle)),
             Scope::Tenant(self.context.tenant_id),
-        ]
+        ];
+        if let Some(pool) = &self.pool {
+            let label = pool.cycle.map_or_else(PeriodLabel::none, |cycle| cycle.current(&pool.zone, now).label);
+            scopes.push(Scope::Member(pool.id, self.context.tenant_id, label.clone()));
+            scopes.push(Scope::Pool(pool.id, label));
+        }
+        scopes
     }
 
     /// When the level's numbers next change by themselves, where its budget has periods; the tenant's grants carry their own ends.
     #[must_use]
     pub fn resets_at(&self, level: Level, now: Timestamp) -> Option<Timestamp> {
-        let cycle = match level {
-            Level::Tenant => None,
-            Level::Project => self.project_cycle,
-            Level::Key => self.key_cycle,
+        let (cycle, zone) = match (level, &self.pool) {
+            (Level::Tenant, _) | (Level::Pool | Level::Member, None) => (None, &self.zone),
+            (Level::Project, _) => (self.project_cycle, &self.zone),
+            (Level::Key, _) => (self.key_cycle, &self.zone),
+            (Level::Pool | Level::Member, Some(pool)) => (pool.cycle, &pool.zone),
         };
-        cycle.map(|cycle| cycle.current(&self.zone, now).end)
+        cycle.map(|cycle| cycle.current(zone, now).end)
     }
 }
 
@@ -201,6 +229,14 @@ impl KeyCache {
         }
     }
 
+    /// The caller as Postgres knows it now.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn again(&self, caller: &Caller) -> Result<Option<Arc<Caller>>, store::Error> {
+        tokio::time::timeout(LOAD_WITHIN, self.load(&caller.hash)).await.unwrap_or(Err(store::Error::Silent))
+    }
+
     async fn load(&self, hash: &[u8; 32]) -> Result<Option<Arc<Caller>>, store::Error> {
         let mut found = None;
         for _ in 0..LOADS_MAX {
@@ -209,7 +245,7 @@ impl KeyCache {
                 let mut conn = self.store.acquire().await?;
                 key_context::find(&mut conn, hash).await?
             };
-            found = context.map(Caller::new).transpose()?.map(Arc::new);
+            found = context.map(|context| Caller::new(context, *hash)).transpose()?.map(Arc::new);
             match &found {
                 Some(caller) => self.keep(*hash, Arc::clone(caller)).await,
                 None => self.unknown.insert(*hash, ()).await,

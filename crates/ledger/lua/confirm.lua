@@ -32,13 +32,16 @@ for _, i in ipairs(installs) do
   install(a, i.snapshot, i.freezes, false)
   if a.dirty then write_account(a, window, now) end
 end
+for _, i in ipairs(installs) do
+  if pool_of(i.key) then cover_again(i.key, pool_of(i.key), window) end
+end
 for _, d in ipairs(deletes) do
   local packed = redis.call('HGET', d.freezes, d.rid)
   if packed and (d.expected == '' or d.expected == packed) then
     redis.call('HDEL', d.freezes, d.rid)
     redis.call('ZREM', KEYS[2], d.member)
     local f = unpack_freeze(packed)
-    for _, key in ipairs(d.accounts) do add_frozen(key, window, -f.amount, f.version) end
+    add_frozen(d.accounts, window, -f.amount, f.version)
     deleted = deleted + 1
   elseif not packed then
     redis.call('ZREM', KEYS[2], d.member)

@@ -1,7 +1,7 @@
 #!lua
 -- extend: grows one active freeze to a new total (never by a difference: a lost reply is simply sent again).
 -- Guarantee: grows to min(want, what is available) where that reaches `need`, else changes nothing; waits in a window.
--- KEYS  1 marker, 2 index, 3 the tenant's freezes, 4.. accounts: key, project, tenant
+-- KEYS  1 marker, 2 index, 3 the home's freezes, 4.. accounts: key, project, tenant; of a pool's member that and the pool
 -- ARGV  1 request, 2 new total wanted, 3 least new total, 4 nonce, 5 window waited out, 6 and 7 ticket, 8.. a snapshot each
 -- Returns EXTENDED amount, numbers per account; REFUSED account limit available wait most, numbers of it; NEED_LOAD; RECOVERING; INACTIVE; GONE; INVALID
 local rid, want, need = ARGV[1], amount(ARGV[2]), amount(ARGV[3])
@@ -37,9 +37,10 @@ local reply, more = decide()
 if more and more > 0 then
   f.amount = f.amount + more
   redis.call('HSET', KEYS[3], rid, pack_freeze(f, f.beat))
+  for _, a in ipairs(accounts) do grow(a, more, tonumber(f.version)) end
+  if accounts[5] then cover(accounts[4], accounts[5]) end
 end
 for _, a in ipairs(accounts) do
-  if more and a.present then grow(a, more, tonumber(f.version)) end
   if a.dirty then write_account(a, window, now)
   elseif more and more > 0 then write_frozen(a, now) end
   if more and a.present then report(reply, a) end

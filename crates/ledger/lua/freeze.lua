@@ -1,9 +1,10 @@
 #!lua
--- freeze: sets quota aside for one request over key, project and tenant, all or nothing.
+-- freeze: sets quota aside for one request over key, project and tenant, and the pool that this is in, all or nothing.
 -- Guarantee: admits max(need, min(want, available)) only where every account is trusted, in force and has `need` left, and
 -- no limit of any level forbids; a refusal changes no byte (snapshots passed along are installed all the same, they are a
 -- load). Idempotent by request id: the same call again counts nothing twice.
--- KEYS  1 marker, 2 index, 3 the tenant's freezes, then as many of each: accounts (key, project, tenant), rates, in flight
+-- KEYS  1 marker, 2 index, 3 the home's freezes, then as many of each: accounts (key, project, tenant; of a pool's member that
+--       and the pool after them), rates, in flight
 -- ARGV  1 request, 2 index member, 3 want, 4 need, 5 '1' = priced (an amount of 0 is INVALID), 6 gateway, 7 model, 8 nonce,
 --       9 window that the caller waited out, 10 and 11 ticket (window, evictions), 12 scopes joined by ',',
 --       13 lease in ms, 14 and 15 tokens wanted and needed, 16.. a snapshot each
@@ -27,6 +28,7 @@ local now, ticket = now_ms(), ARGV[10] == window and ARGV[11] == evictions
 local accounts, load = load_accounts(snapshots, window, ticket, now)
 local old = unpack_freeze(redis.call('HGET', KEYS[3], rid))
 read_limits(accounts, 3 + #accounts, now)
+local tenant = accounts[3] or accounts[#accounts]
 
 local function decide()
   if load then return { 'NEED_LOAD', window, evictions } end
@@ -44,19 +46,20 @@ local function decide()
   if redis.call('HLEN', KEYS[3]) >= 10000 then
     return report({ 'REFUSED', tostring(#accounts), 'live_freezes', '0', '1000', '10000' }, accounts[#accounts])
   end
-  return { 'FROZEN', text(give), text(accounts[#accounts].version), text(tokens) }, give, tokens
+  return { 'FROZEN', text(give), text(tenant.version), text(tokens) }, give, tokens
 end
 
 local reply, give, tokens = decide()
 if give then
   local f = { state = 'A', want = ARGV[3], need = ARGV[4], amount = give, progress = 0, created = text(now),
-    version = text(accounts[#accounts].version), gateway = ARGV[6], model = ARGV[7], scopes = ARGV[12],
+    version = text(tenant.version), gateway = ARGV[6], model = ARGV[7], scopes = ARGV[12],
     rate = count_in(accounts, rid, tokens, now, lease) }
   redis.call('HSET', KEYS[3], rid, pack_freeze(f, now))
   redis.call('ZADD', KEYS[2], text(now), ARGV[2])
+  for _, a in ipairs(accounts) do grow(a, give, tenant.version) end
+  if accounts[5] then cover(accounts[4], accounts[5]) end
 end
 for _, a in ipairs(accounts) do
-  if give then grow(a, give, accounts[#accounts].version) end
   if a.dirty then write_account(a, window, now)
   elseif give then write_frozen(a, now) end
   if reply[1] == 'FROZEN' or reply[1] == 'ALREADY_FROZEN' then report(reply, a) end

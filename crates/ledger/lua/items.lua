@@ -40,5 +40,5 @@ local function put_item(item, old, window, now, lease)
   end
   redis.call('HSET', item.freezes, item.rid, pack_freeze(item, now))
   redis.call('ZADD', KEYS[2], text(now), item.member)
-  for _, key in ipairs(item.accounts) do add_frozen(key, window, item.amount - (old and old.amount or 0), item.version) end
+  add_frozen(item.accounts, window, item.amount - (old and old.amount or 0), item.version)
 end

@@ -2,7 +2,7 @@
 -- lower: tests a decrease on live freezes. The snapshot's limit is lowered by it already, so that nothing is admitted above it
 -- from here on; this says whether what is used and set aside leaves room for the lowered total.
 -- Guarantee: decides on an open, trusted account of at least the snapshot's version, in the script that installs it.
--- KEYS  1 marker, 2 index, 3 the tenant's freezes, 4 account
+-- KEYS  1 marker, 2 index, 3 the home's freezes, 4 account
 -- ARGV  1 decrease, 2 nonce, 3 window waited out, 4 and 5 ticket, 6.. a snapshot
 -- Returns FITS | BELOW numbers; NEED_LOAD window evictions; RECOVERING window; INVALID
 local by, snapshots = amount(ARGV[1]), read_snapshots(6, 1)

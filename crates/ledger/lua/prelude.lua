@@ -43,7 +43,7 @@ local function pack_freeze(f, beat)
     f.gateway, f.model, f.scopes, f.rate }, '|')
 end
 
--- Sum of the tenant's freezes that touch the scope (what survived of an account that Redis lost), and of those among them
+-- Sum of the home's freezes that touch the scope (what survived of an account that Redis lost), and of those among them
 -- that were frozen at a version below `lapse`.
 local function frozen_sums(freezes, scope, lapse)
   local sum, old = 0, 0
@@ -57,30 +57,67 @@ local function frozen_sums(freezes, scope, lapse)
   return sum, old
 end
 
+-- What of a member's guarantee is used or set aside is not kept back from the others any more: the account of the pool holds
+-- the sum of these (`covered`) beside what its members' guarantees have left by Postgres (`share`).
+local function covered(share, used, frozen) return math.min(frozen, math.max(share - used, 0)) end
+
+-- Takes a member's change into its pool: both were read, write_account or write_frozen writes.
+local function cover(member, pool)
+  local now = covered(member.share, member.used, member.frozen)
+  pool.covered, member.covered = pool.covered + now - member.covered, now
+end
+
+-- The same by their keys, where Redis holds both in this window.
+local function cover_again(member, pool, window)
+  local m = redis.call('HMGET', member, 'window', 'share', 'used', 'frozen', 'covered')
+  local p = redis.call('HMGET', pool, 'window', 'covered')
+  if m[1] ~= window or p[1] ~= window then return end
+  local now, before = covered(tonumber(m[2]), tonumber(m[3]), tonumber(m[4])), tonumber(m[5])
+  if now == before then return end
+  redis.call('HSET', member, 'covered', text(now))
+  redis.call('HSET', pool, 'covered', text(tonumber(p[2]) + now - before))
+end
+
+-- What the pool keeps for the other members.
+local function kept_back(member, pool)
+  return math.max(pool.share - pool.covered - math.max(member.share - member.used - member.frozen, 0), 0)
+end
+
+-- The key of the account of a member's pool; nil for any other account.
+local function pool_of(key)
+  local home, label = string.match(key, '^(.+)/[^/]+(:[^:]*)$')
+  return home and home .. label
+end
+
 local function read_account(key, scope, window)
   local v = redis.call('HMGET', key, 'window', 'trusted', 'incarnation', 'version', 'total', 'credit', 'limit', 'used',
     'frozen', 'status', 'valid_until', 'limits', 'lapse_version', 'lapsed', 'old')
-  local a = { key = key, scope = scope, present = v[1] == window }
+  local a = { key = key, scope = scope, present = v[1] == window, pooled = string.sub(scope, 1, 5) == 'pool_', covered = 0 }
   if a.present then
     a.trusted, a.incarnation, a.version = v[2] == '1', tonumber(v[3]), tonumber(v[4])
     a.total, a.credit, a.limit, a.used, a.frozen = v[5], v[6], v[7], tonumber(v[8]), tonumber(v[9])
     a.status, a.valid_until, a.limits = v[10], v[11], v[12] or ''
     a.lapse_version, a.lapsed, a.old = tonumber(v[13]) or 0, tonumber(v[14]) or 0, tonumber(v[15]) or 0
+    if a.pooled then
+      local p = redis.call('HMGET', key, 'share', 'covered')
+      a.share, a.covered = tonumber(p[1]), tonumber(p[2])
+    end
   end
   return a
 end
 
--- A snapshot is twelve arguments from `at`: scope, incarnation, version, total, credit, limit, used, status, valid_until
--- ('' = none), lapse_version, lapsed, limits. Only the scope is set where the caller has no snapshot. nil: not valid.
-local SNAPSHOT = 12
+-- A snapshot is thirteen arguments from `at`: scope, incarnation, version, total, credit, limit, used, status, valid_until
+-- ('' = none), lapse_version, lapsed, limits, share ('' unless of a pool or member). Only the scope is set where the caller has no snapshot. nil: not valid.
+local SNAPSHOT = 13
 local function read_snapshot(at)
   local s = { scope = ARGV[at], incarnation = amount(ARGV[at + 1]), version = amount(ARGV[at + 2]), total = ARGV[at + 3],
     credit = ARGV[at + 4], limit = ARGV[at + 5], used = amount(ARGV[at + 6]), status = ARGV[at + 7], valid_until = ARGV[at + 8],
-    lapse_version = amount(ARGV[at + 9]), lapsed = amount(ARGV[at + 10]), limits = ARGV[at + 11] }
+    lapse_version = amount(ARGV[at + 9]), lapsed = amount(ARGV[at + 10]), limits = ARGV[at + 11], share = amount(ARGV[at + 12]) }
   if ARGV[at + 2] == '' then return { scope = s.scope } end
   if not (s.incarnation and s.version and s.used and s.status and s.lapse_version and s.lapsed) then return nil end
   if s.limit ~= '' and not amount(s.limit) or s.total ~= '' and not amount(s.total) or not amount(s.credit) then return nil end
   if s.limits ~= '' and not string.find(s.limits, LIMITS) then return nil end
+  if string.sub(s.scope, 1, 5) == 'pool_' and not s.share then return nil end
   return s
 end
 
@@ -103,7 +140,7 @@ local function install(a, s, freezes, ticket)
   if take then
     a.lapse_version, a.lapsed = s.lapse_version, s.lapsed
     a.incarnation, a.version, a.total, a.credit, a.limit, a.used = s.incarnation, s.version, s.total, s.credit, s.limit, s.used
-    a.status, a.valid_until, a.limits, a.dirty = s.status, s.valid_until, s.limits, true
+    a.status, a.valid_until, a.limits, a.share, a.dirty = s.status, s.valid_until, s.limits, s.share, true
   end
   if ticket and not a.trusted and not (s.incarnation < a.incarnation or s.incarnation == a.incarnation and s.version < a.version) then
     a.trusted, a.dirty = true, true
@@ -115,6 +152,7 @@ local function write_account(a, window, now)
     'version', text(a.version), 'total', a.total, 'credit', a.credit, 'limit', a.limit, 'used', text(a.used),
     'frozen', text(a.frozen), 'status', a.status, 'valid_until', a.valid_until, 'lapse_version', text(a.lapse_version),
     'lapsed', text(a.lapsed), 'old', text(a.old), 'limits', a.limits, 'updated_at', text(now))
+  if a.pooled then redis.call('HSET', a.key, 'share', text(a.share), 'covered', text(a.covered)) end
 end
 
 -- Appends the account's numbers to a reply: total, credit, limit, used, frozen, version, valid_until, status.
@@ -142,18 +180,24 @@ end
 
 local function write_frozen(a, now)
   redis.call('HSET', a.key, 'frozen', text(a.frozen), 'old', text(a.old), 'updated_at', text(now))
+  if a.pooled then redis.call('HSET', a.key, 'covered', text(a.covered)) end
 end
 
--- Adds to `frozen` of an account that Redis holds in this window. One that it does not hold sums its freezes when it is installed.
-local function add_frozen(key, window, delta, version)
+-- Adds to `frozen` of those of a freeze's accounts that Redis holds in this window. One that it does not hold sums its freezes
+-- when it is installed.
+local function add_frozen(keys, window, delta, version)
   if delta == 0 then return end
-  local v = redis.call('HMGET', key, 'window', 'frozen', 'lapse_version', 'old')
-  if v[1] ~= window then return end
-  redis.call('HSET', key, 'frozen', text(tonumber(v[2]) + delta))
-  if tonumber(version) < (tonumber(v[3]) or 0) then redis.call('HSET', key, 'old', text((tonumber(v[4]) or 0) + delta)) end
+  for _, key in ipairs(keys) do
+    local v = redis.call('HMGET', key, 'window', 'frozen', 'lapse_version', 'old')
+    if v[1] == window then
+      redis.call('HSET', key, 'frozen', text(tonumber(v[2]) + delta))
+      if tonumber(version) < (tonumber(v[3]) or 0) then redis.call('HSET', key, 'old', text((tonumber(v[4]) or 0) + delta)) end
+    end
+  end
+  if keys[5] then cover_again(keys[4], keys[5], window) end
 end
 
--- The accounts KEYS[4..], with the snapshots from ARGV[first] on installed (the tenant's freezes are KEYS[3]).
+-- The accounts KEYS[4..], with the snapshots from ARGV[first] on installed (the home's freezes are KEYS[3]).
 -- Second: true where Postgres must be read first: an account is absent, untrusted, or its totals have changed by themselves.
 local function load_accounts(snapshots, window, ticket, now)
   local accounts, load = {}, false
@@ -162,6 +206,12 @@ local function load_accounts(snapshots, window, ticket, now)
     install(a, s, KEYS[3], ticket)
     accounts[i] = a
     load = load or not a.present or not a.trusted or (a.valid_until ~= '' and now >= tonumber(a.valid_until))
+  end
+  local member, pool = accounts[4], accounts[5]
+  if pool and member.present and pool.present and (member.dirty or pool.dirty) then
+    local before = member.covered
+    cover(member, pool)
+    if member.covered ~= before then member.dirty, pool.dirty = true, true end
   end
   return accounts, load
 end
@@ -184,6 +234,7 @@ local function decide_amount(accounts, need, want, version)
   end
   for i, a in ipairs(accounts) do
     local left = available(a, version)
+    if left and i == 5 then left = left - kept_back(accounts[4], a) end
     if left and left < need then return report({ 'REFUSED', tostring(i), 'quota', text(left), '', '' }, a) end
     if left and left < want then want = left end
   end

@@ -6,7 +6,7 @@ use domain::{FreezeEntry, Snapshot};
 
 use crate::keys;
 
-/// A snapshot as twelve arguments; see `read_snapshot` in the prelude.
+/// A snapshot as thirteen arguments; see `read_snapshot` in the prelude.
 pub fn push_snapshot(args: &mut Vec<String>, snapshot: &Snapshot) {
     let optional = |value: Option<i64>| value.map_or_else(String::new, |value| value.to_string());
     args.push(snapshot.scope.to_string());
@@ -21,12 +21,13 @@ pub fn push_snapshot(args: &mut Vec<String>, snapshot: &Snapshot) {
     args.push(snapshot.lapse_version.to_string());
     args.push(snapshot.lapsed.to_string());
     args.push(snapshot.limits.packed());
+    args.push(optional(snapshot.share.map(domain::Amount::units)));
 }
 
 /// Only the scope, for a caller without a snapshot.
 pub fn push_no_snapshot(args: &mut Vec<String>, scope: &domain::Scope) {
     args.push(scope.to_string());
-    args.extend(std::iter::repeat_n(String::new(), 11));
+    args.extend(std::iter::repeat_n(String::new(), 12));
 }
 
 /// The keys of a batch, each once; arguments name them by their number (from 1).
@@ -56,10 +57,11 @@ impl Keys {
 
 /// One freeze of a beat or settle; see `read_items` in the prelude.
 pub fn push_item(args: &mut Vec<String>, keys: &mut Keys, entry: &FreezeEntry) {
-    let shard = domain::Shard::of(entry.tenant_id);
+    let home = entry.home();
+    let shard = domain::Shard::of(home);
     let scopes: Vec<String> = entry.scopes.iter().map(ToString::to_string).collect();
-    args.push(keys.number(keys::freezes(entry.tenant_id)));
-    args.push(keys::member(entry.tenant_id, entry.request_id));
+    args.push(keys.number(keys::freezes(home)));
+    args.push(keys::member(home, entry.request_id));
     args.push(entry.request_id.to_string());
     args.push(entry.state.letter().to_owned());
     args.push(entry.want.to_string());

@@ -1,6 +1,6 @@
 //! The twin of `extend.lua`.
 
-use domain::{Amount, Numbers, RequestId, Scope, TenantId};
+use domain::{Amount, Home, Numbers, RequestId, Scope, TenantId};
 
 use crate::freeze::{Load, Refused, Ticket, chain_keys, push_load, push_window, refused};
 use crate::{Ledger, LedgerError, WindowId, scripts};
@@ -59,7 +59,7 @@ impl Ledger {
     /// # Errors
     /// `Unknown`: send the same call again. `NotApplied`: nothing was written.
     pub async fn extend(&self, call: &ExtendCall<'_>) -> Result<ExtendOutcome, LedgerError> {
-        let keys = chain_keys(call.tenant_id, call.scopes);
+        let keys = chain_keys(Home::of(call.tenant_id, call.scopes), call.scopes);
         let mut args = vec![call.request_id.to_string(), call.want.to_string(), call.need.to_string()];
         push_window(&mut args, call.waited, call.load);
         push_load(&mut args, call.scopes, call.load);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::{Amount, LimitUse, Numbers, RequestId, Scope, Shard, Snapshot, TenantId};
+use domain::{Amount, Home, LimitUse, Numbers, RequestId, Scope, Shard, Snapshot, TenantId};
 
 use crate::args::{push_no_snapshot, push_snapshot};
 use crate::reply::Reply;
@@ -33,7 +33,7 @@ pub struct FreezeCall<'a> {
     pub request_id: RequestId,
     /// Whose.
     pub tenant_id: TenantId,
-    /// Key, project, tenant.
+    /// Key, project, tenant; of a pool's member that and the pool after them.
     pub scopes: &'a [Scope],
     /// At most this much.
     pub want: Amount,
@@ -83,7 +83,7 @@ pub enum FreezeOutcome {
         tokens: i64,
         /// Version of the tenant's account when it was set aside.
         version: i64,
-        /// Key, project, tenant after it.
+        /// One per scope after it.
         numbers: Vec<Numbers>,
         /// How far each limit is used up after it.
         limits: Vec<LimitUse>,
@@ -117,12 +117,13 @@ impl Ledger {
     /// # Errors
     /// `Unknown`: send the same call again. `NotApplied`: nothing was written.
     pub async fn freeze(&self, call: &FreezeCall<'_>) -> Result<FreezeOutcome, LedgerError> {
-        let mut keys = chain_keys(call.tenant_id, call.scopes);
-        keys.extend(limit_keys(Shard::of(call.tenant_id), call.scopes));
+        let home = Home::of(call.tenant_id, call.scopes);
+        let mut keys = chain_keys(home, call.scopes);
+        keys.extend(limit_keys(Shard::of(home), call.scopes));
         let scopes: Vec<String> = call.scopes.iter().map(ToString::to_string).collect();
         let mut args = vec![
             call.request_id.to_string(),
-            keys::member(call.tenant_id, call.request_id),
+            keys::member(home, call.request_id),
             call.want.to_string(),
             call.need.to_string(),
             if call.priced { "1" } else { "0" }.to_owned(),
@@ -156,10 +157,10 @@ impl Ledger {
     }
 }
 
-/// Keys of a script over one chain: marker, index, the tenant's freezes, the accounts.
-pub(crate) fn chain_keys(tenant_id: TenantId, scopes: &[Scope]) -> Vec<String> {
-    let shard = Shard::of(tenant_id);
-    let mut list = vec![keys::marker(shard), keys::index(shard), keys::freezes(tenant_id)];
+/// Keys of a script over one chain: marker, index, the home's freezes, the accounts.
+pub(crate) fn chain_keys(home: Home, scopes: &[Scope]) -> Vec<String> {
+    let shard = Shard::of(home);
+    let mut list = vec![keys::marker(shard), keys::index(shard), keys::freezes(home)];
     list.extend(scopes.iter().map(|scope| keys::account(shard, scope)));
     list
 }

@@ -1,6 +1,6 @@
 //! The twin of `install.lua`.
 
-use domain::{Numbers, Shard, Snapshot, TenantId};
+use domain::{Home, Numbers, Shard, Snapshot};
 
 use crate::args::push_snapshot;
 use crate::{Ledger, LedgerError, freeze::new_window, keys, scripts};
@@ -15,18 +15,20 @@ pub struct Installed {
 }
 
 impl Ledger {
-    /// Pushes newer totals of one tenant's accounts.
+    /// Pushes newer totals of accounts of one home.
     ///
     /// # Errors
     /// `Unknown` or `NotApplied`: push again. `Protocol` where a snapshot is not valid.
-    pub async fn install(&self, tenant_id: TenantId, snapshots: &[Snapshot]) -> Result<Vec<Installed>, LedgerError> {
-        let shard = Shard::of(tenant_id);
-        let mut list = vec![keys::marker(shard), keys::freezes(tenant_id)];
-        let mut args = vec![new_window()];
+    pub async fn install(&self, home: impl Into<Home>, snapshots: &[Snapshot]) -> Result<Vec<Installed>, LedgerError> {
+        let home = home.into();
+        let shard = Shard::of(home);
+        let mut list = vec![keys::marker(shard), keys::freezes(home)];
+        let mut args = vec![new_window(), snapshots.len().to_string()];
         for snapshot in snapshots {
             list.push(keys::account(shard, &snapshot.scope));
             push_snapshot(&mut args, snapshot);
         }
+        list.extend(snapshots.iter().filter_map(|snapshot| keys::pool_account(shard, &snapshot.scope)));
         let (mut reply, _) = self.call(&scripts::INSTALL, &list, &args).await?;
         if reply.word()? != "OK" {
             return Err(reply.unexpected());

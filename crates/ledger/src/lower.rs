@@ -1,6 +1,6 @@
 //! The twin of `lower.lua`.
 
-use domain::{Amount, Numbers, Scope, TenantId};
+use domain::{Amount, Home, Numbers, Scope};
 
 use crate::freeze::{Load, Ticket, chain_keys, push_load, push_window};
 use crate::{Ledger, LedgerError, WindowId, scripts};
@@ -8,8 +8,8 @@ use crate::{Ledger, LedgerError, WindowId, scripts};
 /// A decrease that Postgres holds as pending.
 #[derive(Debug, Clone)]
 pub struct LowerCall<'a> {
-    /// Whose.
-    pub tenant_id: TenantId,
+    /// Whose keys the account lives among.
+    pub home: Home,
     /// The account.
     pub scope: &'a Scope,
     /// By how much; above zero.
@@ -42,7 +42,7 @@ impl Ledger {
     /// `Unknown`, `NotApplied`: test again, or cancel the decrease.
     pub async fn lower(&self, call: &LowerCall<'_>) -> Result<LowerOutcome, LedgerError> {
         let scopes = std::slice::from_ref(call.scope);
-        let keys = chain_keys(call.tenant_id, scopes);
+        let keys = chain_keys(call.home, scopes);
         let mut args = vec![call.by.to_string()];
         push_window(&mut args, call.waited, Some(call.load));
         push_load(&mut args, scopes, Some(call.load));

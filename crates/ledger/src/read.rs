@@ -1,6 +1,6 @@
 //! The twin of `read.lua`, and the list of a tenant's freezes.
 
-use domain::{LimitUse, Numbers, Scope, Shard, TenantId};
+use domain::{Home, LimitUse, Numbers, Scope, Shard};
 
 use crate::freeze::limit_keys;
 use crate::reply::NUMBERS;
@@ -30,12 +30,12 @@ pub struct Held {
 }
 
 impl Ledger {
-    /// Reads accounts of one tenant. Changes nothing.
+    /// Reads accounts of one home. Changes nothing.
     ///
     /// # Errors
     /// Why Redis did not answer.
-    pub async fn read(&self, tenant_id: TenantId, scopes: &[Scope]) -> Result<Vec<Held>, LedgerError> {
-        let shard = Shard::of(tenant_id);
+    pub async fn read(&self, home: impl Into<Home>, scopes: &[Scope]) -> Result<Vec<Held>, LedgerError> {
+        let shard = Shard::of(home);
         let mut list = vec![keys::marker(shard)];
         list.extend(scopes.iter().map(|scope| keys::account(shard, scope)));
         list.extend(limit_keys(shard, scopes));
@@ -68,14 +68,14 @@ impl Ledger {
         Ok(held)
     }
 
-    /// The tenant's live freezes.
+    /// The live freezes of a tenant, or of all members of a pool.
     ///
     /// # Errors
     /// Why Redis did not answer.
-    pub async fn freezes(&self, tenant_id: TenantId) -> Result<Vec<Found>, LedgerError> {
+    pub async fn freezes(&self, home: impl Into<Home>) -> Result<Vec<Found>, LedgerError> {
         let mut connection = self.connection();
         let all: Vec<(String, String)> =
-            redis::cmd("HGETALL").arg(keys::freezes(tenant_id)).query_async(&mut connection).await?;
-        all.into_iter().map(|(request, packed)| parse_packed(tenant_id, &request, packed)).collect()
+            redis::cmd("HGETALL").arg(keys::freezes(home.into())).query_async(&mut connection).await?;
+        all.into_iter().map(|(request, packed)| parse_packed(&request, packed)).collect()
     }
 }

@@ -54,6 +54,7 @@ scripts! {
     CONFIRM = "confirm";
     INSTALL = "install";
     LOWER = "lower";
+    EVICT = "evict";
     OPEN = "open";
     READ = "read";
 }

@@ -1,6 +1,6 @@
 //! What the reconciler looks at: freezes whose last beat is old.
 
-use domain::{Amount, FreezeEntry, FreezeState, RequestId, Shard, TenantId};
+use domain::{Amount, FreezeEntry, FreezeState, RequestId, Scope, Shard};
 
 use crate::{Ledger, LedgerError, keys};
 
@@ -50,16 +50,16 @@ impl Ledger {
         let (old, future): (Vec<String>, Vec<String>) = pipeline.query_async(&mut connection).await?;
         let mut found = Vec::new();
         for member in old.into_iter().chain(future) {
-            let Some((tenant, request)) = keys::parse_member(&member) else {
+            let Some((home, request)) = keys::parse_member(&member) else {
                 return Err(LedgerError::Protocol { script: "index", reply: member });
             };
             let packed: Option<String> = redis::cmd("HGET")
-                .arg(keys::freezes(tenant))
+                .arg(keys::freezes(home))
                 .arg(request.to_string())
                 .query_async(&mut connection)
                 .await?;
             match packed {
-                Some(packed) => found.push(parse_packed(tenant, &request.to_string(), packed)?),
+                Some(packed) => found.push(parse_packed(&request.to_string(), packed)?),
                 None => redis::cmd("ZREM").arg(&index).arg(&member).query_async::<()>(&mut connection).await?,
             }
         }
@@ -97,14 +97,14 @@ impl Ledger {
 }
 
 /// Reads one packed freeze; the form is fixed in `lua/README.md`.
-pub fn parse_packed(tenant_id: TenantId, request: &str, packed: String) -> Result<Found, LedgerError> {
-    let parsed = parse(tenant_id, request, &packed);
+pub fn parse_packed(request: &str, packed: String) -> Result<Found, LedgerError> {
+    let parsed = parse(request, &packed);
     parsed
         .map(|(entry, beat_ms)| Found { entry, beat_ms, packed: packed.clone() })
         .ok_or(LedgerError::Protocol { script: "freeze entry", reply: packed })
 }
 
-fn parse(tenant_id: TenantId, request: &str, packed: &str) -> Option<(FreezeEntry, i64)> {
+fn parse(request: &str, packed: &str) -> Option<(FreezeEntry, i64)> {
     let request_id: RequestId = request.parse().ok()?;
     let parts: Vec<&str> = packed.split('|').collect();
     let [state, want, need, amount, progress, beat, created, version, gateway, model, scopes, _rate] = parts.as_slice()
@@ -112,6 +112,11 @@ fn parse(tenant_id: TenantId, request: &str, packed: &str) -> Option<(FreezeEntr
         return None;
     };
     let units = |text: &str| text.parse().ok().and_then(|units| Amount::new(units).ok());
+    let scopes: Vec<Scope> = scopes.split(',').map(str::parse).collect::<Result<_, _>>().ok()?;
+    let tenant_id = scopes.iter().find_map(|scope| match scope {
+        Scope::Tenant(id) => Some(*id),
+        _ => None,
+    })?;
     let entry = FreezeEntry {
         request_id,
         tenant_id,
@@ -129,7 +134,7 @@ fn parse(tenant_id: TenantId, request: &str, packed: &str) -> Option<(FreezeEntr
         version: version.parse().ok()?,
         gateway: (*gateway).to_owned(),
         model: (*model).to_owned(),
-        scopes: scopes.split(',').map(str::parse).collect::<Result<_, _>>().ok()?,
+        scopes,
     };
     Some((entry, beat.parse().ok()?))
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use domain::record::{Outcome, UsageRecord};
 use domain::settings::OutageStep;
-use domain::{Amount, KeyId, Level, LimitUse, Numbers, ProjectId, RequestId, Scope, TenantId};
+use domain::{Amount, Home, KeyId, Level, LimitUse, Numbers, ProjectId, RequestId, Scope, Status, TenantId};
 use ledger::{FreezeCall, FreezeOutcome, LedgerError};
 use store::record::OutcomeRow;
 use tokio::time::Instant;
@@ -15,6 +15,9 @@ use tracing::{error, warn};
 use crate::live::{Live, NewLive, Opened};
 use crate::recorder::Job;
 use crate::{Freeze, Quota, Shared, Unavailable, outcomes};
+
+/// Between two looks at a tenant that is on its way into a pool or out of one.
+const MOVING: Duration = Duration::from_millis(50);
 
 /// What a request asks for.
 #[derive(Debug, Clone)]
@@ -27,8 +30,8 @@ pub struct Ask {
     pub project_id: ProjectId,
     /// The caller's key.
     pub key_id: KeyId,
-    /// Key, project, tenant.
-    pub scopes: [Scope; 3],
+    /// Key, project, tenant; of a pool's member that and the pool after them.
+    pub scopes: Vec<Scope>,
     /// What it may cost at most, as far as is set aside at first.
     pub want: Amount,
     /// What it needs at least.
@@ -41,6 +44,14 @@ pub struct Ask {
     pub model: String,
     /// What the tenant wants while Redis is away.
     pub outage: Arc<[OutageStep]>,
+}
+
+impl Ask {
+    /// Whose keys in Redis it is frozen among.
+    #[must_use]
+    pub fn home(&self) -> Home {
+        Home::of(self.tenant_id, &self.scopes)
+    }
 }
 
 /// What became of an ask.
@@ -95,7 +106,7 @@ impl Quota {
     /// inside; a call whose reply was lost is sent again with the same id.
     ///
     /// # Errors
-    /// No decision within the time allowed. If a freeze may have been written, its roll back is recorded.
+    /// No decision within the time allowed, or `Moved`. If a freeze may have been written, its roll back is recorded.
     pub async fn admit(&self, ask: Ask) -> Result<Admission, Unavailable> {
         let shared = &self.shared;
         if shared.stopping.load(Ordering::Relaxed) {
@@ -168,9 +179,13 @@ impl Quota {
                 shared.learn(std::slice::from_ref(&refused.numbers), None);
                 Ok(Some(Admission::Refused(refused.into())))
             }
+            FreezeOutcome::Inactive { status, .. } if status == Status::Moving.as_str() => {
+                tokio::time::sleep(MOVING).await;
+                if shared.home(ask.tenant_id).await? == ask.home() { Ok(None) } else { Err(Unavailable::Moved) }
+            }
             FreezeOutcome::Inactive { scope, status } => Ok(Some(Admission::Inactive { level: scope.level(), status })),
             FreezeOutcome::NeedLoad(ticket) => {
-                let load = shared.load(ticket, ask.tenant_id, &ask.scopes, attempt.load.as_ref()).await?;
+                let load = shared.load(ticket, ask.home(), ask.tenant_id, &ask.scopes, attempt.load.as_ref()).await?;
                 attempt.load = Some(load);
                 Ok(None)
             }
@@ -197,7 +212,7 @@ impl Quota {
         let live = self.shared.live.insert(Live::new(NewLive {
             request_id: ask.request_id,
             tenant_id: ask.tenant_id,
-            scopes: ask.scopes.to_vec(),
+            scopes: ask.scopes.clone(),
             want: ask.want,
             need: ask.need,
             amount: granted.amount,
@@ -226,7 +241,7 @@ fn is_transient(error: &Unavailable) -> bool {
     match error {
         Unavailable::Ledger(error) => error.is_transient(),
         Unavailable::Store(error) => error.is_transient(),
-        Unavailable::Busy(_) | Unavailable::Away(_) => false,
+        Unavailable::Busy(_) | Unavailable::Away(_) | Unavailable::Moved => false,
     }
 }
 
@@ -245,7 +260,7 @@ impl Shared {
         let row = OutcomeRow {
             request_id: ask.request_id,
             tenant_id: ask.tenant_id,
-            scopes: ask.scopes.to_vec(),
+            scopes: ask.scopes.clone(),
             outcome: Outcome::RolledBack,
             amount: Amount::ZERO,
             frozen: Amount::ZERO,

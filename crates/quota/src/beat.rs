@@ -28,7 +28,7 @@ pub(crate) async fn run_redis(shared: Arc<Shared>) {
         }
         let mut shards: HashMap<Shard, Vec<Arc<Live>>> = HashMap::new();
         for live in shared.live.all() {
-            shards.entry(Shard::of(live.tenant_id)).or_default().push(live);
+            shards.entry(Shard::of(live.home())).or_default().push(live);
         }
         futures_util::stream::iter(shards)
             .for_each_concurrent(PARALLEL, async |(shard, lives)| {

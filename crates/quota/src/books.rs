@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use domain::books::{Verdict, compare};
 use domain::record::Outcome;
-use domain::{Amount, Numbers, RequestId, Scope, Shard, Snapshot, TenantId};
+use domain::{Amount, Home, Numbers, RequestId, Scope, Shard, Snapshot, TenantId};
 use ledger::{AccountState, Delete, Found, Ledger};
 use store::{PgConnection, Store};
 
@@ -55,7 +55,8 @@ struct Copies {
 /// # Errors
 /// Redis or Postgres gave no answer.
 pub async fn read(ledger: &Ledger, store: &Store, tenant: TenantId, scopes: &[Scope]) -> Result<Books, Unavailable> {
-    let copies = copies(ledger, tenant, scopes).await?;
+    let home = store::pools::home(&mut *store.acquire().await?, tenant).await?;
+    let copies = copies(ledger, home, tenant, scopes).await?;
     beside(&mut *store.acquire().await?, scopes, copies).await
 }
 
@@ -69,16 +70,17 @@ pub(crate) async fn read_on(
     tenant: TenantId,
     scopes: &[Scope],
 ) -> Result<Books, Unavailable> {
-    let copies = copies(ledger, tenant, scopes).await?;
+    let home = store::pools::home(connection, tenant).await?;
+    let copies = copies(ledger, home, tenant, scopes).await?;
     beside(connection, scopes, copies).await
 }
 
-async fn copies(ledger: &Ledger, tenant: TenantId, scopes: &[Scope]) -> Result<Copies, Unavailable> {
+async fn copies(ledger: &Ledger, home: Home, tenant: TenantId, scopes: &[Scope]) -> Result<Copies, Unavailable> {
     let mut attempt = 1;
     loop {
-        let before = ledger.freezes(tenant).await?;
-        let held = ledger.read(tenant, scopes).await?;
-        let mut freezes = ledger.freezes(tenant).await?;
+        let before = of_tenant(ledger, home, tenant).await?;
+        let held = ledger.read(home, scopes).await?;
+        let mut freezes = of_tenant(ledger, home, tenant).await?;
         let settled = amounts(&before) == amounts(&freezes);
         if settled || attempt == TRIES {
             freezes.sort_by_key(|found| (found.entry.created_ms, found.entry.request_id));
@@ -87,6 +89,12 @@ async fn copies(ledger: &Ledger, tenant: TenantId, scopes: &[Scope]) -> Result<C
         attempt += 1;
         tokio::time::sleep(BETWEEN).await;
     }
+}
+
+/// The tenant's freezes; those of a pool's other members live beside them.
+async fn of_tenant(ledger: &Ledger, home: Home, tenant: TenantId) -> Result<Vec<Found>, Unavailable> {
+    let all = ledger.freezes(home).await?;
+    Ok(all.into_iter().filter(|found| found.entry.tenant_id == tenant).collect())
 }
 
 async fn beside(connection: &mut PgConnection, scopes: &[Scope], copies: Copies) -> Result<Books, Unavailable> {
@@ -113,13 +121,13 @@ fn amounts(freezes: &[Found]) -> Vec<(RequestId, Amount)> {
     amounts
 }
 
-/// Makes Redis' copy of a tenant anew: starts a new recovery window of its shard and deletes nothing. Live freezes stay or are
+/// Makes Redis' copy of a tenant, or of a pool with its members, anew: starts a new recovery window of its shard and deletes nothing. Live freezes stay or are
 /// beaten back; each account is loaded from Postgres by the next request, which waits for the window (3 s at most).
 ///
 /// # Errors
 /// Redis gave no answer.
-pub async fn rebuild(ledger: &Ledger, tenant: TenantId) -> Result<(), Unavailable> {
-    Ok(ledger.renew_window(Shard::of(tenant)).await?)
+pub async fn rebuild(ledger: &Ledger, home: Home) -> Result<(), Unavailable> {
+    Ok(ledger.renew_window(Shard::of(home)).await?)
 }
 
 /// What became of a roll back by hand.
@@ -146,7 +154,8 @@ pub async fn roll_back(
     tenant: TenantId,
     request: RequestId,
 ) -> Result<RolledBack, Unavailable> {
-    let freezes = ledger.freezes(tenant).await?;
+    let home = store::pools::home(&mut *store.acquire().await?, tenant).await?;
+    let freezes = of_tenant(ledger, home, tenant).await?;
     let Some(found) = freezes.into_iter().find(|found| found.entry.request_id == request) else {
         return Ok(RolledBack::NotFound);
     };
@@ -155,7 +164,7 @@ pub async fn roll_back(
         .ok_or(Unavailable::Busy("the freeze names no key or project"))?;
     let recorded = outcomes::record(store, std::slice::from_ref(&row)).await?;
     let delete = Delete { request_id: request, tenant_id: tenant, scopes: entry.scopes.clone(), expected: None };
-    outcomes::confirm(ledger, Shard::of(tenant), &recorded.snapshots, &[delete]).await?;
+    outcomes::confirm(ledger, Shard::of(home), &recorded.snapshots, &[delete]).await?;
     if recorded.inserted.contains(&request) {
         return Ok(RolledBack::Done { amount: entry.amount });
     }
@@ -174,9 +183,9 @@ impl Quota {
     /// See [`rebuild`].
     ///
     /// # Errors
-    /// Redis gave no answer.
+    /// Redis or Postgres gave no answer.
     pub async fn rebuild(&self, tenant: TenantId) -> Result<(), Unavailable> {
-        rebuild(&self.shared.ledger, tenant).await
+        rebuild(&self.shared.ledger, self.shared.home(tenant).await?).await
     }
 
     /// See [`roll_back`].

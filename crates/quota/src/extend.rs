@@ -73,7 +73,10 @@ impl Freeze {
                 ExtendOutcome::Inactive { .. } => return Extension::Inactive,
                 ExtendOutcome::Invalid => return Extension::Unavailable,
                 ExtendOutcome::NeedLoad(ticket) => {
-                    match shared.load(ticket, self.live.tenant_id, &self.live.scopes, load.as_ref()).await {
+                    match shared
+                        .load(ticket, self.live.home(), self.live.tenant_id, &self.live.scopes, load.as_ref())
+                        .await
+                    {
                         Ok(loaded) => load = Some(loaded),
                         Err(Unavailable::Store(error)) if error.is_transient() => {
                             tokio::time::sleep(Duration::from_millis(50)).await
@@ -89,7 +92,7 @@ impl Freeze {
                 ExtendOutcome::Gone => {
                     let Some(entry) = self.live.entry(&shared.config.gateway_id) else { return Extension::Unavailable };
                     let sent = Instant::now();
-                    if shared.ledger.beat(Shard::of(self.live.tenant_id), &[entry]).await.is_ok() {
+                    if shared.ledger.beat(Shard::of(self.live.home()), &[entry]).await.is_ok() {
                         self.live.beaten(sent);
                     }
                 }

@@ -16,6 +16,7 @@ mod known;
 mod live;
 mod load;
 mod lower;
+mod moving;
 mod outage;
 pub mod outcomes;
 mod push;
@@ -40,6 +41,7 @@ pub use freeze::{Freeze, Pending};
 pub use known::Use;
 pub use ledger::{AccountState, Found};
 pub use lower::Lowered;
+pub use moving::Cleared;
 pub use push::Pushed;
 
 /// Why quota can't be decided now. The caller answers 503; nothing was charged.
@@ -54,6 +56,9 @@ pub enum Unavailable {
     /// Redis is away, and the tenant's outage steps or this gateway's share do not admit the request.
     #[error("Redis is away: {0}")]
     Away(&'static str),
+    /// The tenant has joined a pool or left it since its scopes were worked out: work them out again.
+    #[error("the tenant's accounts have moved")]
+    Moved,
     /// Too many outcomes wait for Postgres, or the service is stopping.
     #[error("{0}")]
     Busy(&'static str),

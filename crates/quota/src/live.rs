@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, Ordering};
 use std::time::Duration;
 
-use domain::{Amount, FreezeEntry, FreezeState, RequestId, Scope, Shard, TenantId};
+use domain::{Amount, FreezeEntry, FreezeState, Home, RequestId, Scope, Shard, TenantId};
 use parking_lot::{Mutex, RwLock};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -89,6 +89,11 @@ impl Live {
             last_beat: Mutex::new(new.sent),
             abort: CancellationToken::new(),
         }
+    }
+
+    /// Whose keys in Redis it lives among.
+    pub fn home(&self) -> Home {
+        Home::of(self.tenant_id, &self.scopes)
     }
 
     pub fn amount(&self) -> Amount {
@@ -202,8 +207,8 @@ impl Registry {
     }
 
     /// How many active requests each of the scopes has here.
-    pub fn running(&self, scopes: &[Scope; 3]) -> [usize; 3] {
-        let mut running = [0; 3];
+    pub fn running(&self, scopes: &[Scope]) -> Vec<usize> {
+        let mut running = vec![0; scopes.len()];
         for live in self.live.read().values().filter(|live| live.is_active()) {
             for (count, scope) in running.iter_mut().zip(scopes) {
                 *count += usize::from(live.scopes.contains(scope));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::{Scope, Snapshot, TenantId};
+use domain::{Home, Scope, Snapshot, TenantId};
 use ledger::{Load, Ticket};
 use store::load::Loaded;
 
@@ -14,12 +14,13 @@ const WAIT_AT_MOST: Duration = Duration::from_millis(500);
 const LOAD_WITHIN: Duration = Duration::from_secs(5);
 
 impl Shared {
-    /// Snapshots for `ticket`, read from the primary after it was given, with what was due applied. `before`: what the last call
+    /// Snapshots for `ticket` of `home`, read from the primary after it was given, with what was due applied. `before`: what the last call
     /// brought. Where the ledger asks again with the same ticket though nothing has changed, the totals are over by Redis' clock
     /// and not yet by Postgres': then this waits for Postgres first.
     pub(crate) async fn load(
         &self,
         ticket: Ticket,
+        home: Home,
         tenant_id: TenantId,
         scopes: &[Scope],
         before: Option<&Load>,
@@ -31,6 +32,9 @@ impl Shared {
             tokio::time::sleep(Duration::from_millis(wait_ms.unsigned_abs()).min(WAIT_AT_MOST)).await;
             loaded = self.loaded(tenant_id, scopes).await?;
         }
+        if loaded.home != home {
+            return Err(Unavailable::Moved);
+        }
         Ok(Load { ticket, snapshots: loaded.snapshots })
     }
 
@@ -41,6 +45,12 @@ impl Shared {
             Ok(store::load::load(&mut connection, tenant_id, scopes).await?)
         };
         tokio::time::timeout(LOAD_WITHIN, load).await.unwrap_or(Err(store::Error::Silent.into()))
+    }
+
+    /// Where the tenant's accounts live now.
+    pub(crate) async fn home(&self, tenant_id: TenantId) -> Result<Home, Unavailable> {
+        let mut connection = self.store.acquire().await?;
+        Ok(store::pools::home(&mut connection, tenant_id).await?)
     }
 
     /// Snapshots of accounts as they are, without applying what is due.

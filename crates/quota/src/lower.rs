@@ -25,18 +25,19 @@ impl Quota {
     pub async fn lower(&self, tenant_id: TenantId, scope: &Scope, by: Amount) -> Result<Lowered, Unavailable> {
         let shared = &self.shared;
         let scopes = std::slice::from_ref(scope);
+        let home = shared.home(tenant_id).await?;
         let end = Instant::now() + shared.config.admit_timeout;
         // Without a ticket a snapshot only takes the place of an older one.
         let no_ticket = Ticket { window: String::new(), evictions: String::new() };
         let mut load = Load { ticket: no_ticket, snapshots: shared.snapshots(scopes).await? };
         let mut waited = None;
         while Instant::now() < end {
-            let call = LowerCall { tenant_id, scope, by, waited: waited.as_ref(), load: &load };
+            let call = LowerCall { home, scope, by, waited: waited.as_ref(), load: &load };
             match shared.ledger.lower(&call).await {
                 Ok(LowerOutcome::Fits(numbers)) => return Ok(Lowered::Fits(numbers)),
                 Ok(LowerOutcome::Below(numbers)) => return Ok(Lowered::Below(numbers)),
                 Ok(LowerOutcome::NeedLoad(ticket)) => {
-                    load = shared.load(ticket, tenant_id, scopes, Some(&load)).await?;
+                    load = shared.load(ticket, home, tenant_id, scopes, Some(&load)).await?;
                 }
                 Ok(LowerOutcome::Recovering(window)) => {
                     tokio::time::sleep(shared.config.recovery_wait).await;

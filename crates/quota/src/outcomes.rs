@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use domain::record::{Outcome, UsageRecord};
 use domain::usage::Usage;
-use domain::{Amount, FreezeEntry, KeyId, ProjectId, RequestId, Scope, Shard, Snapshot, TenantId};
+use domain::{Amount, FreezeEntry, Home, KeyId, ProjectId, RequestId, Scope, Shard, Snapshot, TenantId};
 use ledger::{Delete, Ledger, LedgerError};
 use store::Store;
 use store::record::{OutcomeRow, Recorded};
@@ -15,11 +15,11 @@ const BATCH: usize = 100;
 
 /// Shrinks (or grows) the freezes to their actual charge. One attempt: what is lost here, beats carry.
 pub async fn settle(ledger: &Ledger, entries: &[FreezeEntry]) {
-    let shards: BTreeSet<Shard> = entries.iter().map(|entry| Shard::of(entry.tenant_id)).collect();
+    let shards: BTreeSet<Shard> = entries.iter().map(|entry| Shard::of(entry.home())).collect();
     for shard in shards {
         let of_shard: Vec<FreezeEntry> = entries
             .iter()
-            .filter(|entry| Shard::of(entry.tenant_id) == shard && entry.state == domain::FreezeState::Settled)
+            .filter(|entry| Shard::of(entry.home()) == shard && entry.state == domain::FreezeState::Settled)
             .cloned()
             .collect();
         if let Err(error) = ledger.settle(shard, &of_shard).await {
@@ -89,7 +89,7 @@ pub fn of_freeze(entry: &FreezeEntry, outcome: Outcome, amount: Amount) -> Optio
         match scope {
             Scope::Key(id, _) => key_id = Some(*id),
             Scope::Project(id, _) => project_id = Some(*id),
-            Scope::Tenant(_) => {}
+            Scope::Tenant(_) | Scope::Member(..) | Scope::Pool(..) => {}
         }
     }
     let record = UsageRecord {
@@ -121,9 +121,9 @@ pub fn deletes<'a>(rows: impl Iterator<Item = &'a OutcomeRow>) -> Vec<Delete> {
 
 /// The shards that a confirm has to visit.
 #[must_use]
-pub fn shards(snapshots: &[(TenantId, Snapshot)], deletes: &[Delete]) -> BTreeSet<Shard> {
-    let of_snapshots = snapshots.iter().map(|(tenant, _)| Shard::of(*tenant));
-    of_snapshots.chain(deletes.iter().map(|delete| Shard::of(delete.tenant_id))).collect()
+pub fn shards(snapshots: &[(Home, Snapshot)], deletes: &[Delete]) -> BTreeSet<Shard> {
+    let of_snapshots = snapshots.iter().map(|(home, _)| Shard::of(*home));
+    of_snapshots.chain(deletes.iter().map(|delete| Shard::of(delete.home()))).collect()
 }
 
 /// Installs the totals and deletes the freezes of one shard: totals first, in the same script.
@@ -133,12 +133,12 @@ pub fn shards(snapshots: &[(TenantId, Snapshot)], deletes: &[Delete]) -> BTreeSe
 pub async fn confirm(
     ledger: &Ledger,
     shard: Shard,
-    snapshots: &[(TenantId, Snapshot)],
+    snapshots: &[(Home, Snapshot)],
     deletes: &[Delete],
 ) -> Result<(), LedgerError> {
-    let snapshots: Vec<(TenantId, Snapshot)> =
-        snapshots.iter().filter(|(tenant, _)| Shard::of(*tenant) == shard).cloned().collect();
-    let deletes: Vec<Delete> = deletes.iter().filter(|delete| Shard::of(delete.tenant_id) == shard).cloned().collect();
+    let snapshots: Vec<(Home, Snapshot)> =
+        snapshots.iter().filter(|(home, _)| Shard::of(*home) == shard).cloned().collect();
+    let deletes: Vec<Delete> = deletes.iter().filter(|delete| Shard::of(delete.home()) == shard).cloned().collect();
     if deletes.is_empty() {
         ledger.confirm(shard, &snapshots, &[]).await?;
         return Ok(());
@@ -147,7 +147,7 @@ pub async fn confirm(
         // Every call carries the totals of what it deletes: a freeze never goes before they are there.
         let touched: BTreeSet<String> =
             chunk.iter().flat_map(|delete| delete.scopes.iter().map(ToString::to_string)).collect();
-        let totals: Vec<(TenantId, Snapshot)> =
+        let totals: Vec<(Home, Snapshot)> =
             snapshots.iter().filter(|(_, snapshot)| touched.contains(&snapshot.scope.to_string())).cloned().collect();
         ledger.confirm(shard, &totals, chunk).await?;
     }

@@ -1,6 +1,6 @@
 //! Totals that changed in Postgres, pushed to Redis; and the four numbers read back.
 
-use domain::{Amount, LimitName, LimitUse, Numbers, Scope, Snapshot, TenantId};
+use domain::{Amount, Home, LimitName, LimitUse, Numbers, Scope, Snapshot, TenantId};
 use ledger::{AccountState, Installed};
 
 use crate::{Quota, Unavailable};
@@ -20,9 +20,17 @@ impl Quota {
     /// # Errors
     /// Postgres gave no answer. A Redis that is away is no error: `in_force` is false.
     pub async fn push(&self, tenant_id: TenantId, scopes: &[Scope]) -> Result<Pushed, Unavailable> {
+        self.push_at(self.shared.home(tenant_id).await?, scopes).await
+    }
+
+    /// Pushes the present totals of accounts that live at `home`.
+    ///
+    /// # Errors
+    /// As [`Quota::push`].
+    pub async fn push_at(&self, home: Home, scopes: &[Scope]) -> Result<Pushed, Unavailable> {
         let snapshots = self.shared.snapshots(scopes).await?;
-        let pushed = match self.shared.ledger.install(tenant_id, &snapshots).await {
-            Err(error) if error.is_transient() => self.shared.ledger.install(tenant_id, &snapshots).await,
+        let pushed = match self.shared.ledger.install(home, &snapshots).await {
+            Err(error) if error.is_transient() => self.shared.ledger.install(home, &snapshots).await,
             other => other,
         };
         match pushed {
@@ -43,7 +51,15 @@ impl Quota {
     /// # Errors
     /// Postgres gave no answer; a Redis that is away is read as nothing frozen.
     pub async fn read(&self, tenant_id: TenantId, scopes: &[Scope]) -> Result<Vec<Numbers>, Unavailable> {
-        let held = self.shared.ledger.read(tenant_id, scopes).await.unwrap_or_default();
+        self.read_at(self.shared.home(tenant_id).await?, scopes).await
+    }
+
+    /// The four numbers of accounts that live at `home`.
+    ///
+    /// # Errors
+    /// As [`Quota::read`].
+    pub async fn read_at(&self, home: Home, scopes: &[Scope]) -> Result<Vec<Numbers>, Unavailable> {
+        let held = self.shared.ledger.read(home, scopes).await.unwrap_or_default();
         let snapshots = self.shared.snapshots(scopes).await?;
         let copy = |scope: &Scope| {
             held.iter().filter_map(|held| Some((held.state, held.numbers.as_ref()?))).find(|(_, of)| of.scope == *scope)
@@ -64,7 +80,8 @@ impl Quota {
     /// # Errors
     /// Postgres gave no answer.
     pub async fn limits(&self, tenant_id: TenantId, scopes: &[Scope]) -> Result<Vec<LimitUse>, Unavailable> {
-        let held = self.shared.ledger.read(tenant_id, scopes).await.unwrap_or_default();
+        let home = self.shared.home(tenant_id).await?;
+        let held = self.shared.ledger.read(home, scopes).await.unwrap_or_default();
         let snapshots = self.shared.snapshots(scopes).await?;
         let mut uses = Vec::new();
         for (index, scope) in scopes.iter().enumerate() {
@@ -84,7 +101,8 @@ impl Quota {
     /// # Errors
     /// Redis gave no answer.
     pub async fn states(&self, tenant_id: TenantId, scopes: &[Scope]) -> Result<Vec<AccountState>, Unavailable> {
-        Ok(self.shared.ledger.read(tenant_id, scopes).await?.into_iter().map(|held| held.state).collect())
+        let home = self.shared.home(tenant_id).await?;
+        Ok(self.shared.ledger.read(home, scopes).await?.into_iter().map(|held| held.state).collect())
     }
 }
 

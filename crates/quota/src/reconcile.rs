@@ -130,12 +130,13 @@ impl Page {
         let counts = self.counts(true);
         if counts.repaired > 0 {
             // Safe to repeat, so it comes before the commit of what says that it was done. It deletes nothing.
-            books::rebuild(ledger, tenant).await?;
+            books::rebuild(ledger, store::pools::home(&mut tx, tenant).await?).await?;
         }
         self.write_down(&mut tx, tenant, &halted).await?;
+        let home = store::pools::home(&mut tx, tenant).await?;
         tx.commit().await.map_err(store::Error::from)?;
         if !halted.is_empty() {
-            ledger.install(tenant, &halted).await?;
+            ledger.install(home, &halted).await?;
         }
         Ok(counts)
     }
@@ -256,5 +257,6 @@ pub fn is_away(error: &Unavailable) -> bool {
         Unavailable::Ledger(error) => error.is_transient(),
         Unavailable::Store(error) => error.is_transient(),
         Unavailable::Away(_) | Unavailable::Busy(_) => true,
+        Unavailable::Moved => false,
     }
 }

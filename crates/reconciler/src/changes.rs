@@ -31,7 +31,7 @@ pub async fn older_than(ledger: &Ledger, store: &Store, seconds: f64) -> anyhow:
         transaction.commit().await?;
         cancelled += 1;
         warn!(tenant_id = %tenant, scope = %snapshot.scope, change = %id, "a decrease that was never decided was cancelled");
-        ledger.install(tenant, &[snapshot]).await?;
+        ledger.install(store::pools::home(&mut *store.acquire().await?, tenant).await?, &[snapshot]).await?;
     }
     Ok(cancelled)
 }

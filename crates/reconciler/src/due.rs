@@ -21,7 +21,7 @@ pub async fn pass(ledger: &Ledger, store: &Store) -> anyhow::Result<usize> {
         transaction.commit().await?;
         changed += 1;
         info!(tenant_id = %tenant, version = snapshot.version, "grants that were due were applied");
-        ledger.install(tenant, &[snapshot]).await?;
+        ledger.install(store::pools::home(&mut connection, tenant).await?, &[snapshot]).await?;
     }
     let mut transaction = store.begin().await?;
     let told = store::grants::expiring::tell(&mut transaction, LIMIT).await?;

@@ -11,6 +11,7 @@ pub mod compare;
 pub mod config;
 pub mod deliver;
 pub mod due;
+pub mod moves;
 pub mod opened;
 pub mod push;
 pub mod retention;

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use domain::record::Outcome;
-use domain::{Amount, FreezeEntry, FreezeState, RequestId, TenantId};
+use domain::{Amount, FreezeEntry, FreezeState, Home, RequestId};
 use ledger::Ledger;
 use quota::outcomes;
 use serde_json::json;
@@ -51,18 +51,18 @@ impl Traces {
             all
         };
         let mut seen = HashMap::new();
-        let mut gone: BTreeMap<TenantId, Vec<Opened>> = BTreeMap::new();
+        let mut gone: BTreeMap<Home, Vec<Opened>> = BTreeMap::new();
         for opened in all {
             let since = self.seen.get(&opened.request_id).copied().unwrap_or_else(Instant::now);
             seen.insert(opened.request_id, since);
             if since.elapsed() >= lease && sweeper.is_silent(&opened.gateway_id, lease) {
-                gone.entry(opened.tenant_id).or_default().push(opened);
+                gone.entry(Home::of(opened.tenant_id, &opened.scopes)).or_default().push(opened);
             }
         }
         self.seen = seen;
         let mut recorded = 0;
-        for (tenant, opened) in gone {
-            let held: Vec<RequestId> = match ledger.freezes(tenant).await {
+        for (home, opened) in gone {
+            let held: Vec<RequestId> = match ledger.freezes(home).await {
                 Ok(freezes) => freezes.into_iter().map(|found| found.entry.request_id).collect(),
                 Err(_) => Vec::new(),
             };

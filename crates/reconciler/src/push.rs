@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use domain::{Snapshot, TenantId};
+use domain::{Home, Snapshot};
 use ledger::Ledger;
 use store::Store;
 
@@ -19,12 +19,12 @@ pub async fn pass(ledger: &Ledger, store: &Store, since_ms: i64) -> anyhow::Resu
     let mut connection = store.acquire().await?;
     let changed = store::accounts::changed_since(&mut connection, since_ms - OVERLAP_MS, LIMIT).await?;
     let count = changed.len();
-    let mut tenants: BTreeMap<TenantId, Vec<Snapshot>> = BTreeMap::new();
-    for (tenant, snapshot) in changed {
-        tenants.entry(tenant).or_default().push(snapshot);
+    let mut homes: BTreeMap<Home, Vec<Snapshot>> = BTreeMap::new();
+    for (home, snapshot) in changed {
+        homes.entry(home).or_default().push(snapshot);
     }
-    for (tenant, snapshots) in tenants {
-        ledger.install(tenant, &snapshots).await?;
+    for (home, snapshots) in homes {
+        ledger.install(home, &snapshots).await?;
     }
     Ok(count)
 }

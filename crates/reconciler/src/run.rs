@@ -20,7 +20,7 @@ use crate::deliver::Delivery;
 use crate::opened::Traces;
 use crate::sweep::Sweeper;
 use crate::windows::Windows;
-use crate::{Config, announce, changes, due, push, retention};
+use crate::{Config, announce, changes, due, moves, push, retention};
 
 /// The histograms' bounds, as in the gateway.
 const SECONDS: [f64; 14] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0];
@@ -109,6 +109,7 @@ async fn lead(
             }
             report("due", due::pass(ledger, store).await);
             report("changes", changes::pass(ledger, store).await);
+            report("moves", moves::pass(ledger, store).await);
         }
         if pushed_at.elapsed() >= Duration::from_secs(3) {
             pushed_at = Instant::now();

@@ -1,7 +1,7 @@
 //! Accounts: the sums of each scope, kept in the transactions that write the rows.
 
 use domain::settings::percent_of;
-use domain::{Amount, LimitSet, Scope, Snapshot, Status, TenantId};
+use domain::{Amount, Home, LimitSet, PoolId, Scope, Snapshot, Status, TenantId};
 use sqlx::PgConnection;
 
 use crate::{Error, thresholds};
@@ -41,6 +41,7 @@ pub(crate) struct Row {
     pub lapse_version: i64,
     pub lapsed_amount: i64,
     pub limits: String,
+    pub share: Option<i64>,
 }
 
 impl Row {
@@ -70,6 +71,7 @@ impl Row {
             lapse_version: self.lapse_version,
             lapsed: amount(self.lapsed_amount, "accounts.lapsed_amount")?,
             limits: LimitSet::parse(&self.limits).map_err(|error| Error::corrupt("accounts.limits", error))?,
+            share: self.share.map(|units| amount(units, "accounts.share")).transpose()?,
         })
     }
 }
@@ -107,7 +109,7 @@ pub async fn snapshots(conn: &mut PgConnection, scopes: &[Scope]) -> Result<Vec<
         r#"SELECT scope, i.incarnation, version, total AS "total: i64", credit_limit AS "credit_limit!: i64",
                   overdraft_limit AS "overdraft_limit!: i64", used AS "used!: i64", status,
                   ceil(extract(epoch FROM valid_until) * 1000)::bigint AS valid_until_ms, overdraft_percent,
-                  pending_decrease AS "pending_decrease!: i64", lapse_version, lapsed_amount AS "lapsed_amount!: i64", limits
+                  pending_decrease AS "pending_decrease!: i64", lapse_version, lapsed_amount AS "lapsed_amount!: i64", limits, share AS "share: i64"
            FROM accounts, ledger_incarnation i WHERE scope = ANY($1) ORDER BY scope"#,
         &names
     )
@@ -127,7 +129,7 @@ pub async fn lock(conn: &mut PgConnection, scopes: &[Scope]) -> Result<Vec<Snaps
         r#"SELECT scope, (SELECT incarnation FROM ledger_incarnation) AS "incarnation!", version, total AS "total: i64",
                   credit_limit AS "credit_limit!: i64", overdraft_limit AS "overdraft_limit!: i64", used AS "used!: i64", status,
                   ceil(extract(epoch FROM valid_until) * 1000)::bigint AS valid_until_ms, overdraft_percent,
-                  pending_decrease AS "pending_decrease!: i64", lapse_version, lapsed_amount AS "lapsed_amount!: i64", limits
+                  pending_decrease AS "pending_decrease!: i64", lapse_version, lapsed_amount AS "lapsed_amount!: i64", limits, share AS "share: i64"
            FROM accounts WHERE scope = ANY($1) ORDER BY scope FOR UPDATE"#,
         &names
     )
@@ -136,21 +138,18 @@ pub async fn lock(conn: &mut PgConnection, scopes: &[Scope]) -> Result<Vec<Snaps
     rows.into_iter().map(Row::snapshot).collect()
 }
 
-/// Accounts of a tenant that were changed after `since_ms` (ms since 1970): what the reconciler pushes to Redis.
+/// Accounts that were changed after `since_ms` (ms since 1970), each with its place in Redis: what the reconciler pushes there.
 ///
 /// # Errors
 /// What Postgres refused, or a stored value that can't be read.
-pub async fn changed_since(
-    conn: &mut PgConnection,
-    since_ms: i64,
-    limit: i64,
-) -> Result<Vec<(TenantId, Snapshot)>, Error> {
+pub async fn changed_since(conn: &mut PgConnection, since_ms: i64, limit: i64) -> Result<Vec<(Home, Snapshot)>, Error> {
     let rows = sqlx::query!(
-        r#"SELECT tenant_id, scope, (SELECT incarnation FROM ledger_incarnation) AS "incarnation!", version,
+        r#"SELECT a.tenant_id, coalesce(a.pool_id, m.pool_id) AS pool_id, scope, (SELECT incarnation FROM ledger_incarnation) AS "incarnation!", version,
                   total AS "total: i64", credit_limit AS "credit_limit!: i64", overdraft_limit AS "overdraft_limit!: i64",
                   used AS "used!: i64", status, ceil(extract(epoch FROM valid_until) * 1000)::bigint AS valid_until_ms, overdraft_percent,
-                  pending_decrease AS "pending_decrease!: i64", lapse_version, lapsed_amount AS "lapsed_amount!: i64", limits
-           FROM accounts WHERE updated_at >= to_timestamp($1::bigint / 1000.0) ORDER BY updated_at LIMIT $2"#,
+                  pending_decrease AS "pending_decrease!: i64", lapse_version, lapsed_amount AS "lapsed_amount!: i64", limits, share AS "share: i64"
+           FROM accounts a LEFT JOIN pool_members m ON m.tenant_id = a.tenant_id
+           WHERE updated_at >= to_timestamp($1::bigint / 1000.0) ORDER BY updated_at LIMIT $2"#,
         since_ms,
         limit
     )
@@ -173,8 +172,14 @@ pub async fn changed_since(
                 lapse_version: row.lapse_version,
                 lapsed_amount: row.lapsed_amount,
                 limits: row.limits,
+                share: row.share,
             };
-            Ok((TenantId::from_uuid(row.tenant_id), snapshot.snapshot()?))
+            let home = match (row.pool_id, row.tenant_id) {
+                (Some(pool), _) => Home::Pool(PoolId::from_uuid(pool)),
+                (None, Some(tenant)) => Home::Tenant(TenantId::from_uuid(tenant)),
+                (None, None) => return Err(Error::corrupt("accounts.tenant_id", "an account of nobody")),
+            };
+            Ok((home, snapshot.snapshot()?))
         })
         .collect()
 }
@@ -212,7 +217,7 @@ pub async fn change(conn: &mut PgConnection, scope: &Scope, change: &Change) -> 
            RETURNING scope, (SELECT incarnation FROM ledger_incarnation) AS "incarnation!", version, total AS "total: i64",
                   credit_limit AS "credit_limit!: i64", overdraft_limit AS "overdraft_limit!: i64", used AS "used!: i64", status,
                   ceil(extract(epoch FROM valid_until) * 1000)::bigint AS valid_until_ms, overdraft_percent,
-                  pending_decrease AS "pending_decrease!: i64", lapse_version, lapsed_amount AS "lapsed_amount!: i64", limits"#,
+                  pending_decrease AS "pending_decrease!: i64", lapse_version, lapsed_amount AS "lapsed_amount!: i64", limits, share AS "share: i64""#,
         scope.to_string(),
         change.status.map(Status::as_str),
         change.credit_limit.map(Amount::units),

@@ -1,7 +1,7 @@
 //! Everything the data plane must know of a key: who it belongs to, what it may do, which budgets apply.
 
 use domain::settings::OutageStep;
-use domain::{Amount, KeyId, ProjectId, SoftBudget, TenantId, Unit};
+use domain::{Amount, KeyId, PoolId, ProjectId, SoftBudget, TenantId, Unit};
 use sqlx::PgConnection;
 use time::OffsetDateTime;
 
@@ -54,6 +54,19 @@ pub struct KeyContext {
     pub key_budget_period: Option<String>,
     /// The period of the project's budget.
     pub project_budget_period: Option<String>,
+    /// The pool that the tenant is in.
+    pub pool: Option<PoolContext>,
+}
+
+/// What the data plane must know of a pool.
+#[derive(Debug, Clone)]
+pub struct PoolContext {
+    /// The pool.
+    pub id: PoolId,
+    /// The period of its budget; none where that never renews.
+    pub period: Option<String>,
+    /// In which periods begin, an IANA name.
+    pub time_zone: String,
 }
 
 struct Row {
@@ -79,6 +92,9 @@ struct Row {
     project_budget: Option<i64>,
     key_budget_period: Option<String>,
     project_budget_period: Option<String>,
+    pool_id: Option<uuid::Uuid>,
+    pool_period: Option<String>,
+    pool_time_zone: Option<String>,
 }
 
 /// Looks a key up by the HMAC of its secret. `None` where no key has it.
@@ -96,8 +112,10 @@ pub async fn find(conn: &mut PgConnection, secret_hash: &[u8]) -> Result<Option<
                   coalesce(t.settings -> 'thresholds', '[90, 100]'::jsonb) AS "thresholds!",
                   coalesce(t.settings -> 'outage', '[{"mode": "allowance"}]'::jsonb) AS "outage!",
                   k.budget_amount AS "key_budget: i64", p.budget_amount AS "project_budget: i64",
-                  k.budget_period AS key_budget_period, p.budget_period AS project_budget_period
+                  k.budget_period AS key_budget_period, p.budget_period AS project_budget_period,
+                  pool.id AS "pool_id?", pool.budget_period AS pool_period, pool.time_zone AS "pool_time_zone?"
            FROM api_keys k JOIN projects p ON p.id = k.project_id JOIN tenants t ON t.id = k.tenant_id
+                LEFT JOIN pool_members m ON m.tenant_id = t.id LEFT JOIN pools pool ON pool.id = m.pool_id
                 LEFT JOIN retired_key_secrets r ON r.secret_hash = $1 AND r.key_id = k.id
            WHERE k.secret_hash = $1
               OR k.id = (SELECT key_id FROM retired_key_secrets WHERE secret_hash = $1 AND valid_until > now())"#,
@@ -135,6 +153,11 @@ impl Row {
             project_budget: budget("projects.budget_amount", self.project_budget)?,
             key_budget_period: self.key_budget_period,
             project_budget_period: self.project_budget_period,
+            pool: self.pool_id.zip(self.pool_time_zone).map(|(id, time_zone)| PoolContext {
+                id: PoolId::from_uuid(id),
+                period: self.pool_period,
+                time_zone,
+            }),
         })
     }
 }

@@ -33,6 +33,7 @@ pub mod password;
 pub mod plans;
 pub mod platform;
 pub mod pool;
+pub mod pools;
 pub mod prices;
 pub mod projects;
 pub mod quota_changes;

@@ -1,14 +1,14 @@
 //! The load transaction: opens accounts that are not there yet, applies what is due at this instant, returns snapshots.
 
 use domain::grant::{Change, GrantKind, GrantStatus};
-use domain::{Amount, GrantId, Limits, Scope, Snapshot, TenantId};
+use domain::{Amount, GrantId, Home, Limits, Scope, Snapshot, TenantId};
 use sqlx::{Connection, PgConnection};
 
 use crate::grants::NewGrant;
 use crate::grants::book::Book;
 use crate::key_context::unit;
 use crate::plans::StoredPlan;
-use crate::{Error, accounts, instant, keys, plans, projects};
+use crate::{Error, accounts, instant, keys, plans, pools, projects};
 
 /// Who makes the changes that time makes.
 const CLOCK: &str = "clock";
@@ -18,6 +18,9 @@ const CLOCK: &str = "clock";
 pub struct Loaded {
     /// One per scope, in the order asked for.
     pub snapshots: Vec<Snapshot>,
+    /// Where the tenant's accounts live now, read after the snapshots: where this is not the place that they are loaded for,
+    /// they may not be trusted there.
+    pub home: Home,
     /// How long until totals change by themselves next, by Postgres' clock, in ms. Where that instant has passed by Redis'
     /// clock already, wait this long and load again.
     pub wait_ms: Option<i64>,
@@ -55,15 +58,18 @@ pub async fn load(conn: &mut PgConnection, tenant_id: TenantId, scopes: &[Scope]
         .iter()
         .map(|scope| found.iter().find(|snapshot| snapshot.scope == *scope).cloned().ok_or(Error::NotFound))
         .collect::<Result<_, _>>()?;
-    Ok(Loaded { snapshots, wait_ms })
+    Ok(Loaded { snapshots, home: pools::home(conn, tenant_id).await?, wait_ms })
 }
 
-/// Opens the account of a project's or key's period with its budget and limits. A tenant's account is opened with the tenant.
+/// Opens the account of a project's, key's or pool's period with its budget and limits. A tenant's account is opened with the tenant.
 async fn open(conn: &mut PgConnection, tenant_id: TenantId, scope: &Scope) -> Result<(), Error> {
     let owner = match scope {
         Scope::Tenant(_) => None,
         Scope::Project(id, _) => projects::owner(conn, tenant_id, *id).await?,
         Scope::Key(id, _) => keys::owner(conn, tenant_id, *id).await?,
+        Scope::Member(pool, _, label) | Scope::Pool(pool, label) => {
+            return pools::open(conn, *pool, tenant_id, label).await;
+        }
     };
     let owner = owner.ok_or(Error::NotFound)?;
     let limits: Limits =
@@ -145,7 +151,7 @@ fn apply(book: &mut Book, plan: Option<&StoredPlan>, change: &Change) -> Result<
 /// What Postgres refused.
 pub async fn due_tenants(conn: &mut PgConnection, limit: i64) -> Result<Vec<TenantId>, Error> {
     let ids = sqlx::query_scalar!(
-        "SELECT tenant_id FROM accounts WHERE valid_until <= clock_timestamp() AND level = 'tenant' ORDER BY valid_until LIMIT $1",
+        r#"SELECT tenant_id AS "tenant_id!" FROM accounts WHERE valid_until <= clock_timestamp() AND level = 'tenant' ORDER BY valid_until LIMIT $1"#,
         limit
     )
     .fetch_all(conn)

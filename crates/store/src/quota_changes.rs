@@ -144,6 +144,8 @@ pub async fn apply(conn: &mut PgConnection, new: &NewChange) -> Result<Result<()
             thresholds::arm(conn, &scope).await?;
             thresholds::cross(conn, &[scope]).await?;
         }
+        // A pool's budget is changed as a whole, see `pools::share_out`.
+        Scope::Member(..) | Scope::Pool(..) => return Ok(Err(Refusal::NoLimit)),
     }
     Ok(Ok(()))
 }
@@ -278,7 +280,7 @@ async fn release(conn: &mut PgConnection, scope: &Scope, delta: i64) -> Result<(
 /// The budget of later periods. False where there is none, or not that much.
 async fn change_budget(conn: &mut PgConnection, scope: &Scope, units: i64) -> Result<bool, Error> {
     let changed = match scope {
-        Scope::Tenant(_) => return Ok(false),
+        Scope::Tenant(_) | Scope::Member(..) | Scope::Pool(..) => return Ok(false),
         Scope::Project(id, _) => {
             sqlx::query!(
             "UPDATE projects SET budget_amount = budget_amount + $2::bigint, updated_at = now(), version = version + 1

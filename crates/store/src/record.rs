@@ -6,8 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use domain::pool::unused;
 use domain::record::{Outcome, UsageRecord};
-use domain::{Amount, RequestId, Scope, Snapshot, TenantId};
+use domain::{Amount, Home, RequestId, Scope, Snapshot, TenantId};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -20,7 +21,7 @@ pub struct OutcomeRow {
     pub request_id: RequestId,
     /// Who pays.
     pub tenant_id: TenantId,
-    /// Key, project, tenant, as it was frozen.
+    /// Key, project, tenant, as it was frozen; of a pool's member that and the pool after them.
     pub scopes: Vec<Scope>,
     /// How it ended.
     pub outcome: Outcome,
@@ -34,11 +35,19 @@ pub struct OutcomeRow {
     pub record: UsageRecord,
 }
 
+impl OutcomeRow {
+    /// Where it was frozen.
+    #[must_use]
+    pub fn home(&self) -> Home {
+        Home::of(self.tenant_id, &self.scopes)
+    }
+}
+
 /// What the transaction did. Valid only once it is committed.
 #[derive(Debug, Clone, Default)]
 pub struct Recorded {
-    /// The present totals of every account named by the rows.
-    pub snapshots: Vec<(TenantId, Snapshot)>,
+    /// The present totals of every account named by the rows, for each place where one of these was frozen.
+    pub snapshots: Vec<(Home, Snapshot)>,
     /// Requests whose outcome this transaction wrote.
     pub inserted: Vec<RequestId>,
     /// Requests that got a late correction.
@@ -58,9 +67,13 @@ pub(crate) struct Accepted<'a> {
 /// # Errors
 /// Transient ones leave nothing behind: run the whole transaction again.
 pub async fn record(conn: &mut PgConnection, rows: &[OutcomeRow]) -> Result<Recorded, Error> {
-    let owners: BTreeMap<Scope, TenantId> =
-        rows.iter().flat_map(|row| row.scopes.iter().map(|scope| (scope.clone(), row.tenant_id))).collect();
-    let scopes: Vec<Scope> = owners.keys().cloned().collect();
+    let mut homes: BTreeMap<Scope, BTreeSet<Home>> = BTreeMap::new();
+    for row in rows {
+        for scope in &row.scopes {
+            homes.entry(scope.clone()).or_default().insert(row.home());
+        }
+    }
+    let scopes: Vec<Scope> = homes.keys().cloned().collect();
     let locked = accounts::lock(conn, &scopes).await?;
     if let Some(missing) = scopes.iter().find(|scope| !locked.iter().any(|snapshot| snapshot.scope == **scope)) {
         return Err(Error::corrupt("settlement", format!("account {missing} does not exist")));
@@ -73,26 +86,29 @@ pub async fn record(conn: &mut PgConnection, rows: &[OutcomeRow]) -> Result<Reco
     accepted.extend(late);
 
     if accepted.is_empty() {
-        return finish(conn, &owners, &scopes, known, late_ids).await;
+        return finish(conn, &homes, known, late_ids).await;
     }
     let outside = allocate::spend(conn, &accepted, &locked).await?;
     usage_records::write(conn, &accepted).await?;
-    let touched = add_to_accounts(conn, &accepted, &outside).await?;
+    let touched = add_to_accounts(conn, &accepted, &outside, &locked).await?;
     thresholds::cross(conn, &touched).await?;
     touch(conn, &accepted).await?;
-    finish(conn, &owners, &scopes, known, late_ids).await
+    finish(conn, &homes, known, late_ids).await
 }
 
 async fn finish(
     conn: &mut PgConnection,
-    owners: &BTreeMap<Scope, TenantId>,
-    scopes: &[Scope],
+    homes: &BTreeMap<Scope, BTreeSet<Home>>,
     inserted: BTreeSet<RequestId>,
     late: Vec<RequestId>,
 ) -> Result<Recorded, Error> {
-    let snapshots = accounts::snapshots(conn, scopes).await?;
-    let snapshots =
-        snapshots.into_iter().filter_map(|snapshot| Some((*owners.get(&snapshot.scope)?, snapshot))).collect();
+    let scopes: Vec<Scope> = homes.keys().cloned().collect();
+    let snapshots = accounts::snapshots(conn, &scopes).await?.into_iter();
+    let at_each = snapshots.flat_map(|snapshot| {
+        let homes = homes.get(&snapshot.scope).into_iter().flatten();
+        homes.map(move |home| (*home, snapshot.clone())).collect::<Vec<_>>()
+    });
+    let snapshots = at_each.collect();
     Ok(Recorded { snapshots, inserted: inserted.into_iter().collect(), late })
 }
 
@@ -187,6 +203,7 @@ async fn add_to_accounts(
     conn: &mut PgConnection,
     accepted: &[Accepted<'_>],
     outside: &HashMap<TenantId, allocate::Outside>,
+    locked: &[Snapshot],
 ) -> Result<Vec<String>, Error> {
     let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
     let mut ended: BTreeMap<String, &allocate::Outside> = BTreeMap::new();
@@ -209,25 +226,42 @@ async fn add_to_accounts(
     let refunded: Vec<i64> = sums.values().map(|sum| sum.refunded).collect();
     let refunds: Vec<i64> = sums.values().map(|sum| sum.refunds).collect();
     let of_ended: Vec<i64> = scopes.iter().map(|scope| ended.get(scope).map_or(0, |outside| outside.units)).collect();
+    let spent = spent_of_guarantees(&sums, locked);
+    let shares: Vec<i64> = scopes.iter().map(|scope| spent.get(scope).copied().unwrap_or_default()).collect();
     let unlapsed: Vec<i64> =
         scopes.iter().map(|scope| ended.get(scope).map_or(0, |outside| outside.unlapsed)).collect();
     sqlx::query!(
         "UPDATE accounts SET used = used + x.charge - x.ended, spent_sum = spent_sum + x.charge,
                 refunded = accounts.refunded + x.refunded, refunds = accounts.refunds + x.refunds,
-                lapsed_amount = lapsed_amount - x.unlapsed, version = version + 1, updated_at = clock_timestamp()
-         FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])
-             AS x (scope, charge, refunded, refunds, ended, unlapsed)
+                lapsed_amount = lapsed_amount - x.unlapsed, share = accounts.share - x.share, version = version + 1,
+                updated_at = clock_timestamp()
+         FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[])
+             AS x (scope, charge, refunded, refunds, ended, unlapsed, share)
          WHERE accounts.scope = x.scope",
         &scopes,
         &charges,
         &refunded,
         &refunds,
         &of_ended,
-        &unlapsed
+        &unlapsed,
+        &shares
     )
     .execute(conn)
     .await?;
     Ok(scopes)
+}
+
+/// What of its members' guarantees is spent by these charges, by the scope of each pool.
+fn spent_of_guarantees(sums: &BTreeMap<String, Sum>, locked: &[Snapshot]) -> HashMap<String, i64> {
+    let mut spent = HashMap::new();
+    for member in locked {
+        let Scope::Member(pool, _, label) = &member.scope else { continue };
+        let (Some(sum), Some(share)) = (sums.get(&member.scope.to_string()), member.share) else { continue };
+        let after = Amount::new(member.used.units().saturating_add(sum.charge)).unwrap_or(Amount::MAX);
+        let by = unused(share, member.used).units() - unused(share, after).units();
+        *spent.entry(Scope::Pool(*pool, label.clone()).to_string()).or_default() += by;
+    }
+    spent
 }
 
 /// Last use of tenants and keys, at most once a minute each.

@@ -64,3 +64,18 @@ pub async fn halted(conn: &mut PgConnection, tenant: TenantId) -> Result<Vec<Sco
     .await?;
     names.iter().map(|name| name.parse().map_err(|error| Error::corrupt("accounts.scope", error))).collect()
 }
+
+/// Scopes of the tenant's accounts that change their place with it when it joins or leaves a pool: all but those that count what
+/// it uses of one.
+///
+/// # Errors
+/// What Postgres refused, or a stored scope that can't be read.
+pub(crate) async fn that_move(conn: &mut PgConnection, tenant: TenantId) -> Result<Vec<Scope>, Error> {
+    let names = sqlx::query_scalar!(
+        "SELECT scope FROM accounts WHERE tenant_id = $1 AND level <> 'member' ORDER BY scope",
+        tenant.uuid()
+    )
+    .fetch_all(conn)
+    .await?;
+    names.iter().map(|name| name.parse().map_err(|error| Error::corrupt("accounts.scope", error))).collect()
+}

@@ -49,7 +49,7 @@ async fn of_projects_and_keys(conn: &mut PgConnection, tenant: TenantId) -> Resu
            GROUP BY GROUPING SETS ((project_id), (key_id))
            UNION ALL
            SELECT (array_agg(scope ORDER BY updated_at DESC))[1], NULL, NULL, sum(spent_sum)::text FROM accounts
-           WHERE tenant_id = $1 AND level <> 'tenant' GROUP BY split_part(scope, ':', 1)"#,
+           WHERE tenant_id = $1 AND level IN ('project', 'key') GROUP BY split_part(scope, ':', 1)"#,
         tenant.uuid(),
     );
     let (mut settled, mut accounts) = (HashMap::new(), Vec::new());

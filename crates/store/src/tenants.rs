@@ -1,6 +1,6 @@
 //! Tenants.
 
-use domain::TenantId;
+use domain::{PoolId, TenantId};
 use serde_json::Value;
 use sqlx::{PgConnection, Postgres, QueryBuilder};
 use time::OffsetDateTime;
@@ -37,6 +37,8 @@ pub struct Tenant {
     pub last_used_at: Option<OffsetDateTime>,
     /// + 1 per change.
     pub version: i64,
+    /// The pool that it is in, with its weight there.
+    pub pool: Option<(PoolId, i32)>,
 }
 
 #[derive(sqlx::FromRow)]
@@ -54,6 +56,8 @@ struct Row {
     created_at: OffsetDateTime,
     last_used_at: Option<OffsetDateTime>,
     version: i64,
+    pool_id: Option<Uuid>,
+    weight: Option<i32>,
 }
 
 impl From<Row> for Tenant {
@@ -72,6 +76,7 @@ impl From<Row> for Tenant {
             created_at: row.created_at,
             last_used_at: row.last_used_at,
             version: row.version,
+            pool: row.pool_id.map(PoolId::from_uuid).zip(row.weight),
         }
     }
 }
@@ -130,8 +135,8 @@ pub async fn get(conn: &mut PgConnection, id: TenantId, reach: &Reach) -> Result
     let row = sqlx::query_as!(
         Row,
         r#"SELECT id, name, external_id, unit, time_zone, period_kind, period_anchor, status, settings,
-                  multiplier::text AS "multiplier!", created_at, last_used_at, version
-           FROM tenants WHERE id = $1 AND ($2::uuid[] IS NULL OR id = ANY ($2))"#,
+                  multiplier::text AS "multiplier!", created_at, last_used_at, version, m.pool_id AS "pool_id?", m.weight AS "weight?"
+           FROM tenants LEFT JOIN pool_members m ON m.tenant_id = id WHERE id = $1 AND ($2::uuid[] IS NULL OR id = ANY ($2))"#,
         id.uuid(),
         within.as_deref(),
     )
@@ -229,6 +234,8 @@ pub struct ListAsk {
     pub status: Option<String>,
     /// External id.
     pub external_id: Option<String>,
+    /// In this pool.
+    pub pool_id: Option<PoolId>,
     /// Order.
     pub sort: SortBy,
     /// Least first.
@@ -254,9 +261,9 @@ pub async fn list(conn: &mut PgConnection, ask: &ListAsk, reach: &Reach) -> Resu
     let (sort, sort_type) = ask.sort.sql();
     let mut sql = QueryBuilder::<Postgres>::new(
         "SELECT t.id, t.name, t.external_id, t.unit, t.time_zone, t.period_kind, t.period_anchor, t.status, t.settings,
-                t.multiplier::text AS multiplier, t.created_at, t.last_used_at, t.version, ",
+                t.multiplier::text AS multiplier, t.created_at, t.last_used_at, t.version, m.pool_id, m.weight, ",
     );
-    sql.push(sort).push("::text AS sort_value FROM tenants t LEFT JOIN accounts a ON a.tenant_id = t.id AND a.level = 'tenant' WHERE true");
+    sql.push(sort).push("::text AS sort_value FROM tenants t LEFT JOIN accounts a ON a.tenant_id = t.id AND a.level = 'tenant' LEFT JOIN pool_members m ON m.tenant_id = t.id WHERE true");
     if let Some(ids) = reach.ids() {
         sql.push(" AND t.id = ANY (").push_bind(ids).push(")");
     }
@@ -270,6 +277,9 @@ pub async fn list(conn: &mut PgConnection, ask: &ListAsk, reach: &Reach) -> Resu
     }
     if let Some(external_id) = &ask.external_id {
         sql.push(" AND t.external_id = ").push_bind(external_id.clone());
+    }
+    if let Some(pool) = ask.pool_id {
+        sql.push(" AND m.pool_id = ").push_bind(pool.uuid());
     }
     let (compare, order) = if ask.ascending { (">", "ASC") } else { ("<", "DESC") };
     if let Some((value, id)) = &ask.after {

@@ -47,7 +47,7 @@ pub(crate) async fn cross(conn: &mut PgConnection, scopes: &[String]) -> Result<
     let due = sqlx::query_as!(
         Due,
         r#"SELECT * FROM (
-               SELECT a.scope, a.tenant_id, a.level, a.version, a.total AS "total!: i64", a.used AS "used!: i64", a.overdraft_told,
+               SELECT a.scope, a.tenant_id AS "tenant_id!", a.level, a.version, a.total AS "total!: i64", a.used AS "used!: i64", a.overdraft_told,
                       ARRAY(SELECT value::smallint
                             FROM jsonb_array_elements_text(coalesce(t.settings -> 'thresholds', '[90, 100]'::jsonb))
                             WHERE a.total > 0 AND value::smallint > a.crossed
@@ -124,7 +124,7 @@ async fn reach(conn: &mut PgConnection, scopes: &[String]) -> Result<Vec<Due>, E
            FROM unnest($1::text[], $2::uuid[]) AS x (scope, project) JOIN projects p ON p.id = x.project
            WHERE a.scope = x.scope AND NOT a.soft_reached AND a.total > 0 AND p.soft_budget IS NOT NULL
              AND a.used::numeric * 100 >= a.total::numeric * (p.soft_budget ->> 'percent')::numeric
-           RETURNING a.scope, a.tenant_id, a.level, a.version, a.total AS "total!: i64", a.used AS "used!: i64",
+           RETURNING a.scope, a.tenant_id AS "tenant_id!", a.level, a.version, a.total AS "total!: i64", a.used AS "used!: i64",
                      ARRAY[(p.soft_budget ->> 'percent')::smallint] AS "percents!", false AS "exhausted!",
                      false AS "overdraft!", a.overdraft_told"#,
         &names,
@@ -207,7 +207,7 @@ pub(crate) async fn arm(conn: &mut PgConnection, scope: &str) -> Result<(), Erro
            FROM accounts old JOIN tenants t ON t.id = old.tenant_id
            WHERE a.scope = $1 AND old.scope = a.scope AND a.total IS NOT NULL
              AND (a.crossed > 0 OR a.exhausted OR a.overdraft_told > 0)
-           RETURNING a.scope, a.tenant_id, a.level, a.version, a.total AS "total!: i64", a.used AS "used!: i64", a.overdraft_told,
+           RETURNING a.scope, a.tenant_id AS "tenant_id!", a.level, a.version, a.total AS "total!: i64", a.used AS "used!: i64", a.overdraft_told,
                a.used < a.total AND (old.exhausted OR EXISTS (SELECT
                    FROM jsonb_array_elements_text(coalesce(t.settings -> 'thresholds', '[90, 100]'::jsonb))
                    WHERE value::smallint <= old.crossed AND value::smallint > a.crossed)) AS "restored!""#,

@@ -66,6 +66,8 @@ policies! {
     ReadAlerts: V_T, [], platform: false;
     /// Take note of alerts.
     AcknowledgeAlerts: P, [], platform: true;
+    /// Manage shared pools.
+    ManagePools: P, [PoolsWrite], platform: true;
     /// Change a tenant's quota.
     ChangeQuota: P, [QuotaWrite], platform: false;
     /// Change the budgets of a tenant's projects and keys.

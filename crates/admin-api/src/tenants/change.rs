@@ -10,6 +10,7 @@ use crate::body::Json;
 use crate::error::{Error, Result};
 use crate::numbers::unit;
 use crate::path::Id;
+use crate::pools::{check_weight, place};
 use crate::precondition::IfMatch;
 use crate::reply::Reply;
 use crate::tenants::settings::StoredSettings;
@@ -17,7 +18,7 @@ use crate::tenants::view;
 use crate::validate::Fields;
 use crate::{force, numbers};
 
-/// Changes a tenant. Overdraft, credit line and limits are in force on every gateway at return.
+/// Changes a tenant. Overdraft, credit line, limits and the pool are in force on every gateway at return.
 #[utoipa::path(patch, path = "/tenants/{t}", operation_id = "change_tenant", tag = "tenants", request_body = ChangeTenant,
     params(("t" = TenantId, Path, description = "The tenant."), ("If-Match" = String, Header, description = "The ETag that was read.")),
     responses((status = 200, description = "The tenant.", body = Tenant, headers(("ETag" = String)))))]
@@ -30,6 +31,13 @@ pub async fn handler(
     let before = store::tenants::lock(&mut call.tx, id, &call.reach).await?;
     if_match.check(before.version)?;
     let (changed, settings) = apply(&before, &body)?;
+    let placed = match body.settings.as_ref().and_then(|settings| settings.pool.as_ref()) {
+        Some(pool) => {
+            let to = pool.as_ref().map(|pool| (pool.id, pool.weight));
+            Some(place::place(&mut call, &before, to).await?)
+        }
+        None => None,
+    };
     let tenant = store::tenants::update(&mut call.tx, &changed).await?;
     set_account(&mut call, &tenant, &settings).await?;
     if tenant.time_zone != before.time_zone {
@@ -41,7 +49,11 @@ pub async fn handler(
     let audit = Audit::new("tenant.change", id).of(id).before(&view(before, quota.clone())?);
     let mut view = view(tenant, quota)?;
     let app = call.commit(audit.after(&view)).await?;
-    view.in_force = Some(force::push(&app, id, &[Scope::Tenant(id)]).await);
+    let is_placed = match placed {
+        Some(placed) => placed.committed().await,
+        None => true,
+    };
+    view.in_force = Some(force::push(&app, id, &[Scope::Tenant(id)]).await && is_placed);
     Ok(Reply::ok(view).version(version))
 }
 
@@ -62,6 +74,9 @@ fn apply(before: &store::tenants::Tenant, body: &ChangeTenant) -> Result<(store:
     let mut settings = StoredSettings::read(before)?;
     if let Some(change) = &body.settings {
         settings.apply(change, unit(before)?, &mut fields)?;
+        if let Some(Some(pool)) = &change.pool {
+            check_weight(&mut fields, "settings.pool.weight", pool.weight);
+        }
     }
     fields.done()?;
     tenant.multiplier = settings.multiplier();

@@ -26,6 +26,10 @@ pub async fn handler(
     let tenant = store::tenants::lock(&mut call.tx, id, &call.reach).await?;
     if tenant.status != Status::Closed.as_str() {
         let unit = numbers::unit(&tenant)?;
+        if let Some((pool, _)) = tenant.pool {
+            let detail = "the tenant is in a pool: take it out first (DELETE /pools/{id}/members/{t})";
+            return Err(Error::conflict(detail).with("pool_id", pool.to_string()));
+        }
         if call.app.quota().is_away() {
             return Err(Error::unavailable("what is in flight can't be read at the moment; try again"));
         }

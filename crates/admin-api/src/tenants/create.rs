@@ -1,5 +1,6 @@
 //! `POST /tenants`: a tenant, its account and, where given, its plan, in one step.
 
+use api_types::pool::PoolSetting;
 use api_types::tenant::{CreateTenant, FirstPlan, Tenant};
 use axum::response::Response;
 use domain::grant::GrantKind;
@@ -14,6 +15,7 @@ use crate::auth::{Audit, Call};
 use crate::body::Json;
 use crate::error::{Error, Result};
 use crate::once::{self, Key, Stored};
+use crate::pools::{check_weight, place};
 use crate::tenants::settings::{BeyondTotal, StoredSettings};
 use crate::tenants::{plan, view};
 use crate::validate::Fields;
@@ -38,10 +40,18 @@ pub async fn handler(
     external_id_is_free(&mut call, checked.external_id.as_deref()).await?;
     let tenant = store::tenants::create(&mut call.tx, &checked.row(&body)?).await?;
     open_account(&mut call, &tenant, &checked).await?;
+    let mut scopes = vec![Scope::Tenant(tenant.id)];
+    let tenant = match &checked.pool {
+        Some(pool) => {
+            scopes.extend(place::new_tenant(&mut call, &tenant, pool).await?);
+            store::tenants::get(&mut call.tx, tenant.id, &call.reach).await?
+        }
+        None => tenant,
+    };
     let quota = numbers::of_tenant(&call.app, &mut call.tx, &tenant).await?;
     let (id, version) = (tenant.id, tenant.version);
     let view = view(tenant, quota)?;
-    let stored = Stored::created(format!("/tenants/{id}"), Some(version), id, &[Scope::Tenant(id)], &view)?;
+    let stored = Stored::created(format!("/tenants/{id}"), Some(version), id, &scopes, &view)?;
     once::commit(call, &key, &hash, stored, Audit::new("tenant.create", id).of(id).after(&view)).await
 }
 
@@ -54,6 +64,7 @@ struct Checked {
     limits: LimitSet,
     multiplier: String,
     plan: Option<(Amount, Option<api_types::Timestamp>)>,
+    pool: Option<PoolSetting>,
 }
 
 impl Checked {
@@ -91,6 +102,10 @@ fn check(body: &CreateTenant, defaults: &store::platform::Settings) -> Result<Ch
     if let Some(change) = &body.settings {
         settings.apply(change, body.unit, &mut fields)?;
     }
+    let pool = body.settings.as_ref().and_then(|settings| settings.pool.clone().flatten());
+    if let Some(pool) = &pool {
+        check_weight(&mut fields, "settings.pool.weight", pool.weight);
+    }
     let plan = body.plan.as_ref().map(|FirstPlan { amount, renews_at }| {
         let is_ahead = renews_at.is_none_or(|at| at.instant() > time::OffsetDateTime::now_utc());
         fields.check(is_ahead, "plan.renews_at", "out_of_range", "must be later than now");
@@ -107,6 +122,7 @@ fn check(body: &CreateTenant, defaults: &store::platform::Settings) -> Result<Ch
         limits,
         multiplier: settings.multiplier(),
         plan,
+        pool,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use api_types::Page;
 use api_types::tenant::{Tenant, TenantStatus};
-use domain::TenantId;
+use domain::{PoolId, TenantId};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use store::tenants::{ListAsk, SortBy};
 
@@ -26,6 +26,9 @@ pub struct Ask {
     status: Option<TenantStatus>,
     /// External id.
     external_id: Option<String>,
+    /// In this pool.
+    #[param(value_type = Option<PoolId>)]
+    pool_id: Option<String>,
     /// Entries at most, 1 to 200; 50 unless said otherwise.
     #[param(minimum = 1, maximum = 200)]
     limit: Option<u16>,
@@ -59,6 +62,7 @@ impl Ask {
             q: self.q,
             status,
             external_id: self.external_id,
+            pool_id: self.pool_id.as_deref().map(read_pool).transpose()?,
             sort,
             ascending,
             after,
@@ -66,6 +70,10 @@ impl Ask {
         };
         Ok((ask, limit))
     }
+}
+
+fn read_pool(text: &str) -> Result<PoolId> {
+    text.parse().map_err(|_| Error::field("pool_id", "invalid", "give the id of a pool, such as pool_01..."))
 }
 
 /// A cursor holds what it was sorted by, so that one of another order is refused instead of giving a wrong page.

@@ -13,7 +13,8 @@ pub mod status;
 pub mod suspend;
 
 use api_types::Numbers;
-use api_types::tenant::{Period, Tenant};
+use api_types::pool::PoolSetting;
+use api_types::tenant::{Period, Settings, Tenant};
 
 use crate::error::{Error, Result};
 use crate::numbers::unit;
@@ -26,13 +27,14 @@ use crate::tenants::settings::StoredSettings;
 pub fn view(tenant: store::tenants::Tenant, quota: Numbers) -> Result<Tenant> {
     let unknown = |what| move |_| Error::internal(format_args!("a {what} that this version does not know"));
     let unit = unit(&tenant)?;
+    let pool = tenant.pool.map(|(id, weight)| PoolSetting { id, weight: weight.unsigned_abs() });
     Ok(Tenant {
         id: tenant.id,
         status: tenant.status.parse().map_err(unknown("tenant's status"))?,
         unit,
         period: Period { kind: tenant.period_kind.parse().map_err(unknown("period"))?, anchor: tenant.period_anchor },
         quota,
-        settings: StoredSettings::read(&tenant)?.view(unit)?,
+        settings: Settings { pool, ..StoredSettings::read(&tenant)?.view(unit)? },
         windows: None,
         name: tenant.name,
         external_id: tenant.external_id,

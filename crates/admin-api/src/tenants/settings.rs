@@ -37,7 +37,8 @@ impl StoredSettings {
     pub fn apply(&mut self, change: &SettingsChange, unit: Unit, fields: &mut Fields) -> Result<()> {
         let mut patch = serde_json::to_value(change).map_err(Error::internal)?;
         if let Some(patch) = patch.as_object_mut() {
-            patch.retain(|_, value| !value.is_null());
+            // A pool is no setting of the tenant's row: see `pools::place`.
+            patch.retain(|name, value| !value.is_null() && name != "pool");
         }
         match self.0.patched(&patch, unit) {
             Ok(settings) => self.0 = settings,
@@ -67,6 +68,7 @@ impl StoredSettings {
             multiplier: Factor::from_text(self.multiplier()),
             outage: self.0.outage.clone(),
             limits: limits::view(&self.0.limits, unit)?,
+            pool: None,
         })
     }
 

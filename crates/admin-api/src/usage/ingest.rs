@@ -19,7 +19,7 @@ use crate::numbers::unit;
 use crate::once::{self, Key, Stored};
 use crate::usage::instant;
 use crate::validate::Fields;
-use crate::{numbers, prices, scopes};
+use crate::{numbers, pools, prices, scopes};
 
 /// Clocks of callers may be this far ahead.
 const CLOCK_SLACK: Duration = Duration::minutes(5);
@@ -121,8 +121,11 @@ async fn priced(
 /// The accounts that bear it: opened where they are not there yet, with what is due applied.
 async fn accounts(call: &mut Call<WriteUsage>, tenant: &Tenant, key: &ApiKey) -> Result<Vec<Scope>> {
     let project = store::projects::get(&mut call.tx, key.project_id, &call.reach).await?;
-    let scopes =
+    let mut scopes =
         vec![scopes::key(tenant, key)?.scope, scopes::project(tenant, &project)?.scope, Scope::Tenant(tenant.id)];
+    if let Some((pool, _)) = store::pools::of_tenant(&mut call.tx, tenant.id).await? {
+        scopes.extend(pools::scopes(&pool, tenant.id)?);
+    }
     store::load::load(&mut call.tx, tenant.id, &scopes).await?;
     Ok(scopes)
 }

@@ -9,3 +9,7 @@ pub fn model(name: &str) -> Value {
 pub fn upstream(name: &str) -> Value {
     json!({"name": name, "kind": "openai", "base_url": "https://api.example.com/v1", "api_key": "sk-test-0123456789abcdef"})
 }
+
+pub fn pool(name: &str) -> Value {
+    json!({"name": name, "unit": "credit", "budget": {"amount": "10", "period": "month"}})
+}

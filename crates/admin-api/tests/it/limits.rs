@@ -41,7 +41,7 @@ impl Ids {
             tenant_id,
             project_id,
             key_id,
-            scopes: [Scope::Key(key_id, period()), Scope::Project(project_id, period()), Scope::Tenant(tenant_id)],
+            scopes: vec![Scope::Key(key_id, period()), Scope::Project(project_id, period()), Scope::Tenant(tenant_id)],
             want: domain::Amount::new(100).unwrap(),
             need: domain::Amount::new(100).unwrap(),
             tokens_want: 80,

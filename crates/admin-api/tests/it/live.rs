@@ -26,7 +26,7 @@ async fn freeze(quota: &Quota, sample: &Sample, units: i64) -> Freeze {
         tenant_id,
         project_id,
         key_id,
-        scopes: [
+        scopes: vec![
             Scope::Key(key_id, PeriodLabel::none()),
             Scope::Project(project_id, PeriodLabel::none()),
             Scope::Tenant(tenant_id),

@@ -17,6 +17,7 @@ mod matrix;
 mod people;
 mod platform;
 mod playground;
+mod pools;
 mod price_matrix;
 mod price_simulations;
 mod process;

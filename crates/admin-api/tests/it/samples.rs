@@ -20,6 +20,8 @@ pub struct Sample {
     pub service_token: String,
     pub webhook: String,
     pub alert: String,
+    /// A pool without members.
+    pub pool: String,
     /// A person of the tenant.
     pub user: String,
     /// A session of that person.
@@ -46,6 +48,7 @@ impl Sample {
         let webhook = json!({"tenant_id": tenant, "url": "https://example.com/hook", "event_types": ["quota.low"]});
         let webhook = world.post("/webhooks", who, webhook).await.expect(201).id();
         let alert = alert(world, tenant.parse().unwrap(), "urgent", "beyond_limit").await;
+        let pool = world.post("/pools", who, bodies::pool(&name)).await.expect(201).id();
         let (user, session) = person(world, tenant.parse().unwrap()).await;
         Self {
             tenant,
@@ -59,6 +62,7 @@ impl Sample {
             service_token,
             webhook,
             alert,
+            pool,
             user,
             session,
         }
@@ -70,7 +74,11 @@ impl Sample {
 
     /// A path of the document with these ids in it.
     pub fn path(&self, template: &str) -> String {
-        let service_token = template.starts_with("/service-tokens");
+        let id = match template.split('/').nth(1) {
+            Some("service-tokens") => &self.service_token,
+            Some("pools") => &self.pool,
+            _ => &self.target,
+        };
         template
             .replace("{t}", &self.tenant)
             .replace("{p}", &self.project)
@@ -84,7 +92,7 @@ impl Sample {
             .replace("{period}", &this_month())
             .replace("{usr}", &self.user)
             .replace("{ses}", &self.session)
-            .replace("{id}", if service_token { &self.service_token } else { &self.target })
+            .replace("{id}", id)
     }
 }
 
@@ -167,6 +175,14 @@ pub async fn prepare(world: &World, operation: &str, sample: &Sample) {
         "test_upstream" => {
             // Nobody listens there: the answer comes at once.
             world.database.execute("UPDATE upstreams SET base_url = 'http://127.0.0.1:1'").await.unwrap();
+            return;
+        }
+        "remove_pool_member" => {
+            let (pool, tenant) = (sample.pool.parse::<domain::PoolId>().unwrap().uuid(), sample.tenant_id().uuid());
+            let sql = format!(
+                "INSERT INTO pool_members (tenant_id, pool_id, weight) VALUES ('{tenant}', '{pool}', 1) ON CONFLICT DO NOTHING"
+            );
+            world.database.execute(&sql).await.unwrap();
             return;
         }
         "change_project_quota" => "projects",
@@ -255,6 +271,9 @@ pub fn body(operation: &str, sample: &Sample) -> Option<Value> {
         "create_price" => json!({"input": "1", "output": "2"}),
         "create_upstream" => bodies::upstream(&name),
         "change_upstream" => json!({"read_timeout_ms": 1000}),
+        "create_pool" => bodies::pool(&name),
+        "change_pool" => json!({"guaranteed_percent": 40}),
+        "set_pool_member" => json!({"weight": 3}),
         "create_webhook" => json!({"url": "https://example.com/hook", "event_types": ["quota.low"]}),
         "rotate_key" | "rotate_service_token" => json!({"grace_s": 60}),
         "rotate_webhook_secret" | "test_webhook" | "enable_webhook" => json!({}),
@@ -284,6 +303,9 @@ pub fn body(operation: &str, sample: &Sample) -> Option<Value> {
         | "list_project_quota_changes"
         | "list_key_quota_changes"
         | "list_projects"
+        | "list_pools"
+        | "read_pool"
+        | "remove_pool_member"
         | "read_project"
         | "list_keys"
         | "read_key"

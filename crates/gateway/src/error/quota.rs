@@ -17,10 +17,16 @@ impl ApiError {
     pub fn insufficient_quota(detail: Detail, retry_after: Duration) -> Self {
         let level = detail.level.map_or("tenant", Level::as_str);
         let left = detail.remaining.map_or_else(|| "nothing".to_owned(), |left| left.format(detail.unit));
-        let message = format!("The quota of this {level} does not cover this request: {left} remaining.");
+        let message = match detail.level {
+            Some(Level::Pool) => "The pool that this tenant shares has no room for this request now.".to_owned(),
+            _ => format!("The quota of this {level} does not cover this request: {left} remaining."),
+        };
         let remedy = match detail.level {
             Some(Level::Key) => "Raise the key's budget or wait for its next period.",
             Some(Level::Project) => "Raise the project's budget or wait for its next period.",
+            Some(Level::Pool | Level::Member) => {
+                "Raise the pool's budget or this tenant's weight in it, or wait for the next period."
+            }
             _ => "Add quota to the tenant or wait for its next period.",
         };
         let mut error =

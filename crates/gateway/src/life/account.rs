@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use domain::Amount;
 use domain::price::Tariff;
 use domain::record::{Attempt, Outcome, UsageRecord};
 use domain::usage::Usage;
+use domain::{Amount, Level};
 use http::HeaderMap;
 use jiff::Timestamp;
 use quota::{Freeze, Numbers};
@@ -221,7 +221,7 @@ impl Books {
 /// What is left at the highest threshold that a level has crossed, in percent.
 fn warning(levels: &[Numbers], thresholds: &[u32]) -> Option<u32> {
     let is_crossed = |percent: &u32| {
-        levels.iter().any(|numbers| {
+        levels.iter().filter(|numbers| numbers.scope.level() != Level::Pool).any(|numbers| {
             let total = numbers.total.filter(|total| total.is_positive()).map(Amount::units);
             total
                 .is_some_and(|total| i128::from(numbers.used.units()) * 100 >= i128::from(total) * i128::from(*percent))

@@ -16,6 +16,9 @@ use crate::rates;
 /// `Retry-After` of a used up quota whose reset is not sooner.
 const QUOTA_RETRY: Duration = Duration::from_secs(60);
 
+/// How often one request follows its tenant to another place.
+const MOVES: usize = 3;
+
 /// `Retry-After` of a limit that does not know when it has room.
 const LATER: Duration = Duration::from_secs(1);
 
@@ -38,7 +41,7 @@ pub async fn admit(call: &Call, plan: &Plan) -> Result<Freeze, ApiError> {
         model: plan.model.name.clone(),
         outage: Arc::clone(&call.caller.outage),
     };
-    let admission = call.app.quota.admit(ask).await;
+    let admission = admitted(call, ask).await;
     let (outcome, level) = match &admission {
         Ok(Admission::Admitted(_)) => ("frozen", "none"),
         Ok(Admission::Refused(refusal)) => ("refused", refusal.level.as_str()),
@@ -76,6 +79,19 @@ pub async fn admit(call: &Call, plan: &Plan) -> Result<Freeze, ApiError> {
     }
 }
 
+/// The ledger's decision. Where the tenant has joined a pool or left it since its key was read, the key is read again.
+async fn admitted(call: &Call, mut ask: Ask) -> Result<Admission, Unavailable> {
+    for _ in 0..MOVES {
+        match call.app.quota.admit(ask.clone()).await {
+            Err(Unavailable::Moved) => {}
+            decided => return decided,
+        }
+        let caller = call.app.keys.again(&call.caller).await?.ok_or(Unavailable::Busy("the key is gone"))?;
+        ask.scopes = caller.scopes(call.context.started_at);
+    }
+    Err(Unavailable::Moved)
+}
+
 /// A refusal as its reply.
 #[must_use]
 pub fn refused(refusal: &Refusal, resets_at: Option<Timestamp>, unit: Unit, hard_stop: bool) -> ApiError {
@@ -85,14 +101,16 @@ pub fn refused(refusal: &Refusal, resets_at: Option<Timestamp>, unit: Unit, hard
     }
     let own_end = numbers.valid_until_ms.and_then(|ms| Timestamp::from_millisecond(ms).ok());
     let resets_at = resets_at.or(own_end);
+    // What a pool's members have spent together is none of one member's business.
+    let told = Some(numbers).filter(|_| refusal.level != Level::Pool);
     let detail = Detail {
         level: Some(refusal.level),
         limit: Some(refusal.limit.clone()),
         unit,
-        total: numbers.total,
-        used: Some(numbers.used),
-        frozen: Some(numbers.frozen),
-        remaining: numbers.remaining(),
+        total: told.and_then(|numbers| numbers.total),
+        used: told.map(|numbers| numbers.used),
+        frozen: told.map(|numbers| numbers.frozen),
+        remaining: told.and_then(Numbers::remaining),
         resets_at: resets_at.map(|at| at.to_string()),
         ..Detail::default()
     };

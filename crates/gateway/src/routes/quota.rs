@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use domain::{Amount, LimitName, LimitUse, Scope, Status, Unit};
+use domain::{Amount, Level, LimitName, LimitUse, Scope, Status, Unit};
 use quota::Numbers;
 use serde_json::{Value, json};
 
@@ -16,7 +16,9 @@ use crate::keys::Caller;
 
 /// The key's, the project's and the tenant's numbers.
 pub async fn get(State(app): State<Arc<App>>, Authenticated { caller, context }: Authenticated) -> Response {
-    let scopes = caller.scopes(context.started_at);
+    let mut scopes = caller.scopes(context.started_at);
+    // What a pool's members have spent together is none of one member's business.
+    scopes.retain(|scope| !matches!(scope.level(), Level::Pool | Level::Member));
     let tenant = caller.context.tenant_id;
     match tokio::try_join!(app.quota.read(tenant, &scopes), app.quota.limits(tenant, &scopes)) {
         Ok((found, limits)) => {
@@ -46,7 +48,7 @@ fn untouched(scope: &Scope, caller: &Caller) -> Numbers {
     let budget = match scope {
         Scope::Key(..) => caller.context.key_budget,
         Scope::Project(..) => caller.context.project_budget,
-        Scope::Tenant(_) => None,
+        Scope::Tenant(_) | Scope::Member(..) | Scope::Pool(..) => None,
     };
     Numbers {
         scope: scope.clone(),

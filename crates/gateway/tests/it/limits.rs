@@ -17,7 +17,7 @@ impl House {
         match level {
             Level::Key => Scope::Key(self.key_id, PeriodLabel::none()),
             Level::Project => Scope::Project(self.project_id, PeriodLabel::none()),
-            Level::Tenant => Scope::Tenant(self.tenant_id),
+            _ => Scope::Tenant(self.tenant_id),
         }
     }
 

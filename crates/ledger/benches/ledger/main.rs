@@ -59,6 +59,7 @@ impl Chain {
             lapse_version: 0,
             lapsed: Amount::ZERO,
             limits,
+            share: None,
         };
         Ok(self.scopes.iter().map(of).collect())
     }
@@ -103,7 +104,8 @@ impl Chain {
     }
 
     async fn confirm(&self, ledger: &Ledger, request_id: RequestId) -> Result<(), Failure> {
-        let snapshots: Vec<_> = self.snapshots("")?.into_iter().map(|snapshot| (self.tenant, snapshot)).collect();
+        let snapshots: Vec<_> =
+            self.snapshots("")?.into_iter().map(|snapshot| (self.tenant.into(), snapshot)).collect();
         let delete = Delete { request_id, tenant_id: self.tenant, scopes: self.scopes.to_vec(), expected: None };
         ledger.confirm(Shard::of(self.tenant), &snapshots, &[delete]).await?;
         Ok(())

@@ -16,7 +16,7 @@ mod probe;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use domain::{LimitUse, Numbers, Scope, Snapshot, TenantId};
+use domain::{Home, LimitUse, Numbers, Scope, Snapshot};
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
@@ -38,7 +38,7 @@ pub(crate) struct Outage {
     gateways: AtomicU32,
     percent: u32,
     /// Totals recorded while Redis was away, the newest of each account.
-    recorded: Mutex<HashMap<Scope, (TenantId, Snapshot)>>,
+    recorded: Mutex<HashMap<Scope, (Home, Snapshot)>>,
 }
 
 impl Outage {
@@ -60,13 +60,13 @@ impl Outage {
         Portion { percent: self.percent, gateways: self.gateways.load(Ordering::Relaxed) }
     }
 
-    fn note(&self, snapshots: &[(TenantId, Snapshot)]) {
+    fn note(&self, snapshots: &[(Home, Snapshot)]) {
         let mut recorded = self.recorded.lock();
-        for (tenant, snapshot) in snapshots {
+        for (home, snapshot) in snapshots {
             let age = |snapshot: &Snapshot| (snapshot.incarnation, snapshot.version);
             match recorded.get(&snapshot.scope) {
                 Some((_, held)) if age(held) >= age(snapshot) => {}
-                _ => drop(recorded.insert(snapshot.scope.clone(), (*tenant, snapshot.clone()))),
+                _ => drop(recorded.insert(snapshot.scope.clone(), (*home, snapshot.clone()))),
             }
         }
     }
@@ -98,9 +98,9 @@ impl Shared {
         if self.ledger.away_since().is_none() {
             return jobs;
         }
-        for tenant in recorded.snapshots.iter().map(|(tenant, _)| *tenant) {
+        for home in recorded.snapshots.iter().map(|(home, _)| *home) {
             // A beat under way may bring a freeze to Redis.
-            drop(self.live.gate(domain::Shard::of(tenant)).lock().await);
+            drop(self.live.gate(domain::Shard::of(home)).lock().await);
         }
         self.outage.note(&recorded.snapshots);
         let (held, free): (Vec<_>, Vec<_>) =

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::{RequestId, Shard, Snapshot, TenantId};
+use domain::{Home, RequestId, Shard, Snapshot};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use ledger::{Breaker, BreakerConfig, Ledger, LedgerError};
@@ -116,7 +116,7 @@ async fn recover(shared: &Shared, breaker: &Breaker) -> Result<(), LedgerError> 
 async fn beat_all(shared: &Shared, probe: &Ledger, beaten: &mut HashSet<RequestId>) -> Result<(), LedgerError> {
     let mut shards: HashMap<Shard, Vec<Arc<Live>>> = HashMap::new();
     for live in shared.live.all().into_iter().filter(|live| beaten.insert(live.request_id)) {
-        shards.entry(Shard::of(live.tenant_id)).or_default().push(live);
+        shards.entry(Shard::of(live.home())).or_default().push(live);
     }
     for (shard, lives) in shards {
         beat::beat_shard(shared, probe, shard, lives).await?;
@@ -126,15 +126,15 @@ async fn beat_all(shared: &Shared, probe: &Ledger, beaten: &mut HashSet<RequestI
 
 async fn install_recorded(shared: &Shared, probe: &Ledger) -> Result<(), LedgerError> {
     let noted = shared.outage.recorded.lock().clone();
-    let mut tenants: HashMap<TenantId, Vec<Snapshot>> = HashMap::new();
-    for (tenant, snapshot) in noted.into_values() {
-        tenants.entry(tenant).or_default().push(snapshot);
+    let mut homes: HashMap<Home, Vec<Snapshot>> = HashMap::new();
+    for (home, snapshot) in noted.into_values() {
+        homes.entry(home).or_default().push(snapshot);
     }
-    for (tenant, snapshots) in tenants {
+    for (home, snapshots) in homes {
         for chunk in snapshots.chunks(100) {
-            match probe.install(tenant, chunk).await {
+            match probe.install(home, chunk).await {
                 Err(error) if error.is_transient() => return Err(error),
-                Err(error) => warn!(%error, %tenant, "totals could not be installed; the reconciler pushes them"),
+                Err(error) => warn!(%error, %home, "totals could not be installed; the reconciler pushes them"),
                 Ok(_) => {}
             }
         }

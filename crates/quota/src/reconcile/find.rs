@@ -131,6 +131,8 @@ fn excused(book: &Book, books: &Books, version: i64) -> Amount {
 fn is_over(scope: &Scope, of: &comparisons::Facts) -> Result<bool, Unavailable> {
     let (id, label) = match scope {
         Scope::Tenant(_) => return Ok(false),
+        // Neither has a limit of the tenant's own.
+        Scope::Member(..) | Scope::Pool(..) => return Ok(true),
         Scope::Project(id, label) => (id.uuid(), label),
         Scope::Key(id, label) => (id.uuid(), label),
     };

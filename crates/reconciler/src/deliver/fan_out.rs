@@ -1,9 +1,10 @@
 //! Hands events on: each gets its place in the feed, and a delivery for whoever wants it.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::time::Duration;
 
-use domain::{Amount, Scope};
+use domain::{Amount, Home, Scope, TenantId};
 use ledger::Ledger;
 use serde_json::Value;
 use store::outbox::Waiting;
@@ -81,10 +82,17 @@ async fn facts(
         let refunded = refunded.get(&snapshot.scope).copied().unwrap_or_default();
         facts.insert(snapshot.scope.clone(), Facts { snapshot, refunded, frozen: Amount::ZERO });
     }
+    let mut homes: HashMap<TenantId, Home> = HashMap::new();
+    for tenant in waiting.iter().filter_map(|event| event.tenant_id) {
+        if let Entry::Vacant(vacant) = homes.entry(tenant) {
+            vacant.insert(store::pools::home(connection, tenant).await?);
+        }
+    }
     let in_flight = async {
         for event in waiting {
             let (Some(tenant), Some(scope)) = (event.tenant_id, scope_of(event)) else { continue };
-            let held = ledger.read(tenant, std::slice::from_ref(&scope)).await?;
+            let home = homes.get(&tenant).copied().unwrap_or(Home::Tenant(tenant));
+            let held = ledger.read(home, std::slice::from_ref(&scope)).await?;
             let numbers = held.into_iter().next().and_then(|held| held.numbers);
             if let (Some(numbers), Some(facts)) = (numbers, facts.get_mut(&scope)) {
                 facts.frozen = numbers.frozen;

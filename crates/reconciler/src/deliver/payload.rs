@@ -147,6 +147,7 @@ mod tests {
             lapse_version: 0,
             lapsed: Amount::ZERO,
             limits: domain::LimitSet::default(),
+            share: None,
         };
         let facts = Facts { snapshot, refunded: amount(5), frozen: amount(1_000_000) };
         let data = render(&event, Some(&facts));

@@ -21,6 +21,7 @@ mod model_grants;
 mod model_truth;
 mod model_verbs;
 mod outage;
+mod pools;
 mod race;
 mod receiver;
 mod renewals;

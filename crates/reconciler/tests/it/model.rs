@@ -196,7 +196,7 @@ impl Run<'_> {
         transaction.commit().await.unwrap();
         let none = ledger::Ticket { window: String::new(), evictions: String::new() };
         let load = Load { ticket: none, snapshots: vec![snapshot] };
-        let call = LowerCall { tenant_id: self.tenant.id, scope, by: amount(units), waited: None, load: &load };
+        let call = LowerCall { home: self.tenant.id.into(), scope, by: amount(units), waited: None, load: &load };
         let outcome = self.world.ledger.lower(&call).await.unwrap();
         let fits = self.model.left_of_tenant(self.model.truth(), i64::MAX) >= units;
         let mut transaction = self.world.store.begin().await.unwrap();
@@ -307,7 +307,7 @@ impl Run<'_> {
     async fn confirm(&self, id: RequestId) {
         let mut connection = self.world.store.acquire().await.unwrap();
         let snapshots = store::accounts::snapshots(&mut connection, &self.tenant.scopes).await.unwrap();
-        let snapshots: Vec<_> = snapshots.into_iter().map(|snapshot| (self.tenant.id, snapshot)).collect();
+        let snapshots: Vec<_> = snapshots.into_iter().map(|snapshot| (self.tenant.home(), snapshot)).collect();
         let delete =
             Delete { request_id: id, tenant_id: self.tenant.id, scopes: self.tenant.scopes.to_vec(), expected: None };
         self.world.ledger.confirm(self.shard(), &snapshots, &[delete]).await.unwrap();

@@ -145,7 +145,7 @@ impl Life<'_> {
     async fn confirm(&self) {
         let mut connection = self.world.store.acquire().await.unwrap();
         let snapshots = store::accounts::snapshots(&mut connection, &self.tenant.scopes).await.unwrap();
-        let snapshots: Vec<_> = snapshots.into_iter().map(|snapshot| (self.tenant.id, snapshot)).collect();
+        let snapshots: Vec<_> = snapshots.into_iter().map(|snapshot| (self.tenant.home(), snapshot)).collect();
         let delete = Delete {
             request_id: self.id,
             tenant_id: self.tenant.id,

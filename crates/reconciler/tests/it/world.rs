@@ -3,8 +3,8 @@
 use domain::record::{Outcome, UsageRecord};
 use domain::usage::Usage;
 use domain::{
-    Amount, FreezeEntry, FreezeState, GrantId, KeyId, Level, LimitSet, PeriodLabel, ProjectId, RequestId, Scope, Shard,
-    TenantId,
+    Amount, FreezeEntry, FreezeState, GrantId, Home, KeyId, Level, LimitSet, PeriodLabel, ProjectId, RequestId, Scope,
+    Shard, TenantId,
 };
 use ledger::{Config, Ledger, OpenOutcome};
 use store::Store;
@@ -25,7 +25,7 @@ pub struct Tenant {
     pub project: ProjectId,
     pub key: KeyId,
     /// Key, project, tenant.
-    pub scopes: [Scope; 3],
+    pub scopes: Vec<Scope>,
 }
 
 pub fn amount(units: i64) -> Amount {
@@ -64,7 +64,7 @@ impl World {
         );
         self.database.execute(&sql).await.unwrap();
         let scopes =
-            [Scope::Key(key, PeriodLabel::none()), Scope::Project(project, PeriodLabel::none()), Scope::Tenant(id)];
+            vec![Scope::Key(key, PeriodLabel::none()), Scope::Project(project, PeriodLabel::none()), Scope::Tenant(id)];
         let account = store::accounts::NewAccount {
             scope: scopes[2].clone(),
             tenant_id: id,
@@ -119,7 +119,7 @@ impl World {
 
     /// Ends the window of the tenant's shard at once: the test itself sees to it that every live freeze was beaten.
     pub async fn open(&self, tenant: &Tenant) {
-        let shard = Shard::of(tenant.id);
+        let shard = Shard::of(tenant.home());
         if let OpenOutcome::Recovering(window) = self.ledger.open(shard, None).await.unwrap() {
             let opened = self.ledger.open(shard, Some(&window)).await.unwrap();
             assert!(matches!(opened, OpenOutcome::Open(_)), "{opened:?}");
@@ -128,11 +128,11 @@ impl World {
 
     /// Redis and Postgres agree, every outcome stands once, nothing is frozen or in flight.
     pub async fn assert_books(&self, tenant: &Tenant) {
-        let found = self.ledger.freezes(tenant.id).await.unwrap();
+        let found = self.ledger.freezes(tenant.home()).await.unwrap();
         assert!(found.is_empty(), "freezes are left: {found:?}");
         let mut connection = self.store.acquire().await.unwrap();
         let snapshots = store::accounts::snapshots(&mut connection, &tenant.scopes).await.unwrap();
-        let held = self.ledger.read(tenant.id, &tenant.scopes).await.unwrap();
+        let held = self.ledger.read(tenant.home(), &tenant.scopes).await.unwrap();
         for held in held.into_iter().filter_map(|held| held.numbers) {
             let snapshot = snapshots.iter().find(|snapshot| snapshot.scope == held.scope).unwrap();
             assert_eq!(held.frozen, Amount::ZERO, "frozen of {}", held.scope);
@@ -144,7 +144,7 @@ impl World {
             );
         }
         for scope in &tenant.scopes {
-            let key = format!("tg:{{q{:04}}}:n:{}", Shard::of(tenant.id).index(), scope.id());
+            let key = format!("tg:{{q{:04}}}:n:{}", Shard::of(tenant.home()).index(), scope.id());
             assert_eq!(self.redis.command(&["ZCARD", &key]).unwrap(), Reply::Int(0), "in flight of {scope}");
         }
         self.assert_sums(tenant).await;
@@ -186,6 +186,11 @@ pub fn grant(tenant: &Tenant, units: i64) -> store::grants::NewGrant {
 }
 
 impl Tenant {
+    /// Where its accounts live in Redis.
+    pub fn home(&self) -> Home {
+        Home::of(self.id, &self.scopes)
+    }
+
     pub fn record(&self, request_id: RequestId) -> UsageRecord {
         UsageRecord {
             request_id,
