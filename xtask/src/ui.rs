@@ -8,7 +8,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use sha2::{Digest as _, Sha256};
 use wasm_bindgen_cli_support::Bindgen;
 
@@ -23,6 +23,8 @@ const TARGET: &str = "wasm32-unknown-unknown";
 const PROFILE: &str = "wasm";
 const PACKAGE: &str = "tollgate-admin-ui";
 const BINARY: &str = "tollgate-console";
+/// What the first load may weigh, in bytes, compressed by brotli.
+const MOST: u64 = 400_000;
 /// Style sheets in the order of the cascade.
 const STYLES: [&str; 3] = ["tokens.css", "base.css", "console.css"];
 /// Starts the module. A file of its own, because the console's content security policy allows no inline script.
@@ -51,7 +53,7 @@ pub fn build(root: &Path) -> Result<()> {
         say::note(&format!("console: part {part}, {} kB compressed", bytes.div_ceil(1000)));
     }
     say::note(&format!("console: first load {} kB compressed", loads.first.div_ceil(1000)));
-    Ok(())
+    loads.fits()
 }
 
 fn compile(root: &Path, toolchain: &Toolchain) -> Result<()> {
@@ -196,6 +198,15 @@ pub struct Loads {
 }
 
 impl Loads {
+    /// The promise of the first load.
+    ///
+    /// # Errors
+    /// Where it is broken.
+    pub fn fits(&self) -> Result<()> {
+        ensure!(self.first < MOST, "the console's first load is {} B compressed, {MOST} at most", self.first);
+        Ok(())
+    }
+
     /// Weighs a console that was built.
     ///
     /// # Errors
@@ -258,4 +269,38 @@ fn hex(hash: Sha256) -> String {
 
 fn short(hash: Sha256) -> String {
     hex(hash).chars().take(16).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_load_is_what_is_loaded_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let assets = folder.path().join("assets/0123");
+        fs::create_dir_all(&assets).unwrap();
+        let lay = |name: &str, bytes: usize| {
+            fs::write(assets.join(name), "x").unwrap();
+            fs::write(assets.join(format!("{name}.br")), vec![0_u8; bytes]).unwrap();
+        };
+        lay("console_bg.wasm", 1_000);
+        lay("chunk_1.wasm", 20);
+        lay("split_overview.wasm", 300);
+        lay("split_usage.wasm", 4_000);
+        let list = r#"{"overview":["chunk_1","split_overview"],"usage":["chunk_1","split_usage"]}"#;
+        fs::write(assets.join(parts::LIST), list).unwrap();
+        let loads = Loads::of(folder.path()).unwrap();
+        assert_eq!(loads.first, 1_320);
+        assert_eq!(loads.parts, [("overview".to_owned(), 320), ("usage".to_owned(), 4_020)]);
+        assert!(loads.fits().is_ok() && Loads { first: MOST, parts: Vec::new() }.fits().is_err());
+    }
+
+    #[test]
+    fn a_console_that_was_built_keeps_its_promise() {
+        let dist = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/admin-ui/dist");
+        if dist.join("index.html").exists() {
+            Loads::of(&dist).unwrap().fits().unwrap();
+        }
+    }
 }

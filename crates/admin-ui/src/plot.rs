@@ -132,7 +132,9 @@ mod tests {
 
     #[test]
     fn scales_end_at_or_above_the_most_in_round_steps() {
-        for (most, top, step) in [(0, 1, 1), (3, 3, 1), (7, 8, 2), (90, 100, 50), (100, 100, 50), (401, 600, 200), (81, 100, 50)] {
+        for (most, top, step) in
+            [(0, 1, 1), (3, 3, 1), (7, 8, 2), (90, 100, 50), (100, 100, 50), (401, 600, 200), (81, 100, 50)]
+        {
             let scale = scale(most);
             assert_eq!((scale.top, scale.ticks[1]), (top, step), "{most}");
             assert!(scale.ticks.len() <= 6 && scale.top >= most);

@@ -88,7 +88,11 @@ fn px(tenths: i64) -> String {
 }
 
 fn bars(figure: &Figure, write: fn(i128, i128) -> String) -> AnyView {
-    let scale = plot::scale(figure.stacks.iter().map(Stack::sum).max().unwrap_or(0));
+    let scale = plot::scale(match figure.stacks.iter().map(Stack::sum).max() {
+        // An empty plot has an axis of ones, not of the smallest amount there is.
+        Some(most) if most > 0 => most,
+        _ => figure.one,
+    });
     let bar = |bar: plot::Bar| {
         let (x, width, y, height) = (svg_percent(bar.x), svg_percent(bar.width), px(bar.y), px(bar.height));
         let class = format!("s{} gap", bar.series + 1);
@@ -150,7 +154,8 @@ fn tabled(figure: &Figure, head: &'static str, write: fn(i128, i128) -> String) 
     let heads = figure.names.iter().map(|name| view! { <th scope="col" class="r">{name.clone()}</th> }.into_any());
     let heads = heads.collect::<Vec<_>>();
     let row = |stack: &Stack| {
-        let cells = stack.values.iter().map(|value| view! { <td class="r">{write(*value, figure.one)}</td> }.into_any());
+        let cells =
+            stack.values.iter().map(|value| view! { <td class="r">{write(*value, figure.one)}</td> }.into_any());
         let cells = cells.collect::<Vec<_>>();
         let sum = sums.then(|| view! { <td class="r strong">{write(stack.sum(), figure.one)}</td> });
         view! { <tr><th scope="row">{stack.words.clone()}</th>{cells}{sum}</tr> }.into_any()

@@ -8,6 +8,13 @@ texts! {
     from_where: "From" | "来源";
     target_id: "Of what (id)" | "对象编号";
 
+    key_safety_hint: "Estimates of its prompts are multiplied by it; empty: the model's." | "提示词估算将乘以此系数；留空使用模型的系数。";
+    soft_budget: "Soft budget, percent" | "软预算（百分比）";
+    soft_budget_hint: "From so much of the budget on; empty: none." | "预算用至此比例时触发；留空则不设置。";
+    soft_action: "Then" | "触发后";
+    soft_warn: "Warn in each reply" | "在每个响应中警告";
+    soft_downgrade: "Answer with another model" | "改用其他模型回答";
+    soft_model: "Other model" | "其他模型";
     users: "Users" | "用户";
     users_hint: "People of the platform and of tenants. They are invited by mail and choose their own password." | "平台与租户的用户，通过邮件邀请并自行设置密码。";
     person: "Person" | "人员";

@@ -45,7 +45,9 @@ impl Language {
     #[must_use]
     pub fn plot_of_hours(self, what: &str, sum: &str, most: &str) -> String {
         match self {
-            Self::En => format!("{what} by hour over the last 24 hours: {sum} in all, at most {most} in one hour. The table holds the same figures."),
+            Self::En => format!(
+                "{what} by hour over the last 24 hours: {sum} in all, at most {most} in one hour. The table holds the same figures."
+            ),
             Self::Zh => format!("近 24 小时逐时{what}：合计 {sum}，单小时最多 {most}。表格含相同数据。"),
         }
     }
@@ -54,7 +56,9 @@ impl Language {
     #[must_use]
     pub fn plot_of_usage(self, what: &str, range: &str, sum: &str, most: &str) -> String {
         match self {
-            Self::En => format!("{what} over {range}: {sum} in all, most of it {most}. The table holds the same figures."),
+            Self::En => {
+                format!("{what} over {range}: {sum} in all, most of it {most}. The table holds the same figures.")
+            }
             Self::Zh => format!("{range}{what}：合计 {sum}，最多的是 {most}。表格含相同数据。"),
         }
     }

@@ -21,6 +21,7 @@ texts! {
     show_as: "Show as" | "显示方式";
     together: "Together" | "合计";
     nothing_refused: "No request was refused." | "没有请求被拒绝。";
+    used_of_limit: "Used / limit" | "已用 / 限制";
     share: "Share" | "占比";
     refusals_24h: "Refusals by reason, 24 h" | "近 24 小时拒绝原因";
     nobody_near: "No active tenant has a limit." | "没有设置限额的活跃租户。";

@@ -38,7 +38,10 @@ pub fn SessionsCard() -> impl IntoView {
                 let press = Callback::new(move |()| end.run(id.clone()));
                 view! { <Button words=t.end_session() label=label class="sm" on_press=press/> }.into_any()
             };
-            let since = t.signed_in_since(&written::moment(session.created_at, t, None), &written::moment(session.last_seen_at, t, None));
+            let since = t.signed_in_since(
+                &written::moment(session.created_at, t, None),
+                &written::moment(session.last_seen_at, t, None),
+            );
             view! {
                 <li>
                     <div class="spread"><span class="mono">{session.address}</span>{action}</div>
@@ -48,7 +51,8 @@ pub fn SessionsCard() -> impl IntoView {
             }
             .into_any()
         };
-        view! { <ul class="items" data-list="sessions">{items.into_iter().map(one).collect::<Vec<_>>()}</ul> }.into_any()
+        view! { <ul class="items" data-list="sessions">{items.into_iter().map(one).collect::<Vec<_>>()}</ul> }
+            .into_any()
     };
     let empty = move || view! { <p class="card-body small muted">{t.no_sessions()}</p> }.into_any();
     view! {

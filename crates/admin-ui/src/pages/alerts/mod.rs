@@ -64,7 +64,8 @@ pub fn AlertsPage() -> impl IntoView {
         let one = |alert: Alert| entry(t, alert, open, may);
         view! { <ul class="items" data-list="alerts">{items.into_iter().map(one).collect::<Vec<_>>()}</ul> }.into_any()
     };
-    let empty = move || view! { <Empty icon="alerts" title=t.no_alerts() hint=t.no_alerts_hint()>""</Empty> }.into_any();
+    let empty =
+        move || view! { <Empty icon="alerts" title=t.no_alerts() hint=t.no_alerts_hint()>""</Empty> }.into_any();
     let count = Signal::derive(move || page.data.read().as_ref().map_or(0, |page| page.items.len()));
     let next = Signal::derive(move || page.data.read().as_ref().and_then(|page| page.next_cursor.clone()));
     let close = Callback::new(move |()| {
@@ -101,7 +102,8 @@ fn Filters(address: Address) -> impl IntoView {
         now
     });
     let states = vec![("open", t.alert_open()), ("past", t.alert_past()), ("all", t.every_state())];
-    let grades = vec![("", t.every_grade()), ("urgent", t.urgent()), ("warning", t.warning()), ("hint", t.hint_grade())];
+    let grades =
+        vec![("", t.every_grade()), ("urgent", t.urgent()), ("warning", t.warning()), ("hint", t.hint_grade())];
     view! {
         <div class="toolbar">
             <Segmented name="state" label=t.state_filter() label_hidden=true choices=states value=state small=true/>

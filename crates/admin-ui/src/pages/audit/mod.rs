@@ -48,7 +48,8 @@ pub fn AuditPage() -> impl IntoView {
         let rows = items.into_iter().map(|entry| row(t, entry)).collect();
         view! { <Table caption=t.audit() columns=columns rows=rows/> }.into_any()
     };
-    let empty = move || view! { <Empty icon="audit" title=t.nothing_found() hint=t.no_audit_hint()>""</Empty> }.into_any();
+    let empty =
+        move || view! { <Empty icon="audit" title=t.nothing_found() hint=t.no_audit_hint()>""</Empty> }.into_any();
     let count = Signal::derive(move || page.data.read().as_ref().map_or(0, |page| page.items.len()));
     let next = Signal::derive(move || page.data.read().as_ref().and_then(|page| page.next_cursor.clone()));
     let files = live(move || view! { <Exports path="/audit/export" asked=filters.get()/> });
@@ -95,7 +96,8 @@ fn changed(before: Option<&Value>, after: Option<&Value>) -> String {
     let fields = |value: Option<&Value>| value.and_then(Value::as_object).cloned().unwrap_or_else(|| empty.clone());
     let (before, after) = (fields(before), fields(after));
     let names = before.keys().chain(after.keys().filter(|name| !before.contains_key(*name)));
-    let mut differ: Vec<&str> = names.filter(|name| before.get(*name) != after.get(*name)).map(String::as_str).collect();
+    let mut differ: Vec<&str> =
+        names.filter(|name| before.get(*name) != after.get(*name)).map(String::as_str).collect();
     let more = differ.len() > MOST;
     differ.truncate(MOST);
     if differ.is_empty() {

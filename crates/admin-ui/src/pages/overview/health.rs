@@ -26,7 +26,8 @@ pub fn HealthCard() -> impl IntoView {
         items.into_iter().map(|upstream| upstream_state(t, &upstream)).collect::<Vec<_>>()
     });
     let end = view! { <a href="/system">{t.system()}</a> }.into_any();
-    let shown = read(system, 3, move |system| view! { <dl class="kpis flat three">{states(t, &system)}</dl> }.into_any());
+    let shown =
+        read(system, 3, move |system| view! { <dl class="kpis flat three">{states(t, &system)}</dl> }.into_any());
     view! {
         <Card id="health" title=t.health() end=end>
             {shown}
@@ -56,7 +57,13 @@ pub fn states(t: Language, system: &System) -> Vec<AnyView> {
         .map(|(name, words)| {
             let found = of(name);
             let up = found.iter().filter(|service| service.state == "up").count();
-            let tone = if up == 0 { Tone::Bad } else if up < found.len() { Tone::Warn } else { Tone::Ok };
+            let tone = if up == 0 {
+                Tone::Bad
+            } else if up < found.len() {
+                Tone::Warn
+            } else {
+                Tone::Ok
+            };
             let versions = found.first().map(|service| t.version_of(&service.version)).unwrap_or_default();
             state(words.to_owned(), tone, t.up_of(up, found.len()), versions)
         })
@@ -66,7 +73,12 @@ pub fn states(t: Language, system: &System) -> Vec<AnyView> {
     let late = system.outbox_lag_s.max(system.record_lag_s);
     let tone = if late > 60 { Tone::Warn } else { Tone::Ok };
     let words = if late > 60 { t.running_late() } else { t.in_time() };
-    lines.push(state(t.records_and_outbox().to_owned(), tone, words.to_owned(), t.lags(system.record_lag_s, system.outbox_lag_s)));
+    lines.push(state(
+        t.records_and_outbox().to_owned(),
+        tone,
+        words.to_owned(),
+        t.lags(system.record_lag_s, system.outbox_lag_s),
+    ));
     lines
 }
 

@@ -68,14 +68,18 @@ fn AskCard(chat: Chat, tenant: RwSignal<String>, fixed: bool) -> impl IntoView {
     });
     let tenants = fetch(
         || (),
-        |()| async move { tenants::list(&TenantQuery { limit: 200, sort: "name".to_owned(), ..TenantQuery::default() }).await },
+        |()| async move {
+            tenants::list(&TenantQuery { limit: 200, sort: "name".to_owned(), ..TenantQuery::default() }).await
+        },
     );
     let whose = live(move || {
         if fixed {
             return ().into_any();
         }
         let mut choices = vec![(String::new(), t.not_said().to_owned())];
-        choices.extend(tenants.data.get().into_iter().flat_map(|page| page.items).map(|one| (one.id.to_string(), one.name)));
+        choices.extend(
+            tenants.data.get().into_iter().flat_map(|page| page.items).map(|one| (one.id.to_string(), one.name)),
+        );
         view! { <SelectField name="tenant" label=t.whose_key() hint=t.whose_key_hint() choices=choices value=tenant failure=failure/> }
             .into_any()
     });

@@ -119,7 +119,12 @@ fn steps(t: Language, chat: Chat, seen: RwSignal<Vec<LiveFreeze>>, record: RwSig
     let (_, first, ended) = chat.times.get();
     for (index, freeze) in seen.get().into_iter().enumerate() {
         let name = if index == 0 { t.quota_set_aside() } else { t.extended() };
-        lines.push(line(Tone::Live, name.to_owned(), amount(freeze.amount.as_str()), t.so_far_of(&format::exact(freeze.progress.as_str()))));
+        lines.push(line(
+            Tone::Live,
+            name.to_owned(),
+            amount(freeze.amount.as_str()),
+            t.so_far_of(&format::exact(freeze.progress.as_str())),
+        ));
     }
     if let Some(first) = first {
         lines.push(line(Tone::Live, t.first_byte().to_owned(), text(format::seconds(first)), String::new()));

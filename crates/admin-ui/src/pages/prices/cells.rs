@@ -81,7 +81,10 @@ impl Cells {
     /// How many cells differ; tracks.
     #[must_use]
     pub fn changed(self) -> usize {
-        self.lines().iter().map(|line| line.now.iter().zip(&line.before).filter(|(now, before)| now.read().trim() != *before).count()).sum()
+        self.lines()
+            .iter()
+            .map(|line| line.now.iter().zip(&line.before).filter(|(now, before)| now.read().trim() != *before).count())
+            .sum()
     }
 
     /// The whole catalog with what was typed; `None` where something is no price.
@@ -105,7 +108,11 @@ impl Cells {
             return None;
         }
         let models = self.whole.get_value();
-        let found = models.get("models")?.as_array()?.iter().find(|model| model.get("name").and_then(Value::as_str) == Some(&line.model))?;
+        let found = models
+            .get("models")?
+            .as_array()?
+            .iter()
+            .find(|model| model.get("name").and_then(Value::as_str) == Some(&line.model))?;
         // Kinds without a column stay as they are.
         let mut prices = found.get("prices").cloned().filter(Value::is_object).unwrap_or_else(|| serde_json::json!({}));
         for (kind, cell) in KINDS.into_iter().zip(line.now) {

@@ -60,7 +60,9 @@ fn Editor(matrix: PriceMatrix, on_changed: Callback<()>) -> impl IntoView {
     let looked_at = RwSignal::new(None::<(Value, api_types::matrix::MatrixChanges)>);
     let look = Callback::new(move |wanted: Value| {
         let asked = wanted.clone();
-        form.send(async move { prices::write(&asked, true).await }, move |changes| looked_at.set(Some((wanted, changes))));
+        form.send(async move { prices::write(&asked, true).await }, move |changes| {
+            looked_at.set(Some((wanted, changes)))
+        });
     });
     let edited = move |_| {
         if let Some(wanted) = cells.read(form) {
@@ -73,7 +75,9 @@ fn Editor(matrix: PriceMatrix, on_changed: Callback<()>) -> impl IntoView {
         on_changed.run(());
     });
     let dialog = live(move || {
-        looked_at.get().map(|(wanted, changes)| view! { <ChangesDialog wanted=wanted changes=changes on_close=close on_done=done/> })
+        looked_at.get().map(
+            |(wanted, changes)| view! { <ChangesDialog wanted=wanted changes=changes on_close=close on_done=done/> },
+        )
     });
     let buttons = may.then(|| {
         view! {
@@ -110,7 +114,11 @@ fn FileButton(on_read: Callback<Value>, form: Form) -> impl IntoView {
             match text.and_then(|text| serde_json::from_str(&text).ok()) {
                 Some(wanted) => on_read.run(wanted),
                 None => {
-                    let field = api_types::FieldError { field: "file".into(), code: "not_json".into(), message: t.not_json().into() };
+                    let field = api_types::FieldError {
+                        field: "file".into(),
+                        code: "not_json".into(),
+                        message: t.not_json().into(),
+                    };
                     form.refuse(vec![field]);
                 }
             }

@@ -33,7 +33,12 @@ pub fn SystemPage() -> impl IntoView {
         view! { <dl class="kpis flat three">{states(t, &system)}</dl> }.into_any()
     });
     let services = read(system, 3, move |system: System| {
-        let columns = vec![Column::name(t.service()), Column::state(t.state()), Column::text(t.version()), Column::text(t.last_seen())];
+        let columns = vec![
+            Column::name(t.service()),
+            Column::state(t.state()),
+            Column::text(t.version()),
+            Column::text(t.last_seen()),
+        ];
         let rows = system.services.into_iter().map(|service| row(t, service)).collect();
         view! { <Table caption=t.services() columns=columns rows=rows/> }.into_any()
     });
@@ -73,7 +78,9 @@ fn Comparisons() -> impl IntoView {
             page.again();
         });
     });
-    let button = live(move || session.may_operate().then(|| view! { <Button words=t.compare_now() class="sm" on_press=compare/> }));
+    let button = live(move || {
+        session.may_operate().then(|| view! { <Button words=t.compare_now() class="sm" on_press=compare/> })
+    });
     let table = move |items: Vec<Reconciliation>| {
         let columns = vec![
             Column::name(t.started()),

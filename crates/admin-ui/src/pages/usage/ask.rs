@@ -64,8 +64,8 @@ pub enum Range {
 }
 
 impl Range {
-    /// All of them, the usual one first.
-    pub const ALL: [Self; 4] = [Self::Month, Self::Day, Self::Week, Self::Year];
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Day, Self::Week, Self::Month, Self::Year];
 
     /// In the address.
     #[must_use]

@@ -134,7 +134,9 @@ fn written(middle: Timestamp, range: Range, t: Language) -> String {
             let parts = [("hour", "2-digit"), ("hourCycle", "h23")];
             format!("{}:00", browser::written(&at, "en-GB", None, &parts))
         }
-        Range::Week | Range::Month => browser::written(&at, t.locale(), None, &[("day", "numeric"), ("month", "short")]),
+        Range::Week | Range::Month => {
+            browser::written(&at, t.locale(), None, &[("day", "numeric"), ("month", "short")])
+        }
         Range::Year => browser::written(&at, t.locale(), None, &[("month", "short"), ("year", "2-digit")]),
     }
 }

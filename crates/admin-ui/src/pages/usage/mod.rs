@@ -47,8 +47,12 @@ pub fn UsagePage() -> impl IntoView {
 }
 
 /// A choice that is kept in the address; the usual one is not.
-fn chosen(address: Address, name: &'static str, words: Vec<&'static str>) -> RwSignal<&'static str> {
-    let usual = words.first().copied().unwrap_or("");
+fn chosen(
+    address: Address,
+    name: &'static str,
+    words: Vec<&'static str>,
+    usual: &'static str,
+) -> RwSignal<&'static str> {
     let find = move || {
         let now = address.get(name);
         words.iter().copied().find(|word| *word == now).unwrap_or(usual)
@@ -73,10 +77,10 @@ fn chosen(address: Address, name: &'static str, words: Vec<&'static str>) -> RwS
 #[component]
 fn Controls(address: Address, question: Memo<Question>) -> impl IntoView {
     let t = language();
-    let group = chosen(address, "group_by", Group::ALL.map(Group::word).into());
-    let range = chosen(address, "range", Range::ALL.map(Range::word).into());
-    let measure = chosen(address, "measure", Measure::ALL.map(Measure::word).into());
-    let unit = chosen(address, "unit", vec!["credit", "token"]);
+    let group = chosen(address, "group_by", Group::ALL.map(Group::word).into(), "model");
+    let range = chosen(address, "range", Range::ALL.map(Range::word).into(), "30d");
+    let measure = chosen(address, "measure", Measure::ALL.map(Measure::word).into(), "charge");
+    let unit = chosen(address, "unit", vec!["credit", "token"], "credit");
     let groups = Group::ALL.map(|group| (group.word(), group.words(t))).into();
     let ranges = Range::ALL.map(|range| (range.word(), range.words(t))).into();
     let measures = Measure::ALL.map(|measure| (measure.word(), measure.words(t))).into();

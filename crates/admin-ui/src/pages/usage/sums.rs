@@ -62,7 +62,8 @@ pub fn SumsCard(
         ];
         let row = |(id, sum): &(String, Sum)| {
             let requests = groups::requests_of(&question, id);
-            let refused = format!("{} ({})", format::integer(sum.refused), share(sum.refused, sum.requests + sum.refused));
+            let refused =
+                format!("{} ({})", format::integer(sum.refused), share(sum.refused, sum.requests + sum.refused));
             Row::new(vec![
                 named(names.name(id), groups::href(&question, id), text("")),
                 view! { <a href=requests>{format::integer(sum.requests)}</a> }.into_any(),
