@@ -108,10 +108,10 @@ pub fn Part(
 fn NotLoaded(on_again: Callback<()>) -> impl IntoView {
     let t = language();
     view! {
+        <header class="page-head"><div class="page-title"><h1>{t.part_not_loaded()}</h1></div></header>
         <section class="card">
             <div class="state bad" role="alert">
                 <Icon name="warn"/>
-                <p class="state-title">{t.part_not_loaded()}</p>
                 <p>{t.part_not_loaded_hint()}</p>
                 <button class="btn" type="button" on:click=move |_| on_again.run(())><Icon name="refresh"/>{t.try_again()}</button>
             </div>

@@ -43,7 +43,7 @@ pub fn AuditPage() -> impl IntoView {
             Column::text(t.when()),
             Column::text(t.who()),
             Column::text(t.from_where()),
-            Column::text(t.change()),
+            Column::wide(t.change()),
         ];
         let rows = items.into_iter().map(|entry| row(t, entry)).collect();
         view! { <Table caption=t.audit() columns=columns rows=rows/> }.into_any()

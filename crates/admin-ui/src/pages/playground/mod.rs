@@ -66,12 +66,8 @@ fn AskCard(chat: Chat, tenant: RwSignal<String>, fixed: bool) -> impl IntoView {
         }
         view! { <SelectField name="model" label=t.model() choices=names value=chat.model failure=failure/> }.into_any()
     });
-    let tenants = fetch(
-        || (),
-        |()| async move {
-            tenants::list(&TenantQuery { limit: 200, sort: "name".to_owned(), ..TenantQuery::default() }).await
-        },
-    );
+    let tenants =
+        fetch(|| (), |()| async move { tenants::list(&TenantQuery { limit: 200, ..TenantQuery::default() }).await });
     let whose = live(move || {
         if fixed {
             return ().into_any();

@@ -64,7 +64,7 @@ pub fn SimulationCard(
                 })}
                 <div class="form-grid narrow">
                     <TextField name="days" label=t.last_days() value=days failure=form.failure/>
-                    <SelectField name="group_by" label=t.grouped_by() choices=groups value=group failure=form.failure/>
+                    <SelectField name="group_by" label=t.group_word() choices=groups value=group failure=form.failure/>
                     <TextField name="valid_from" label=t.valid_from() hint=t.new_prices_from_hint() value=cells.from failure=form.failure kind="datetime-local"/>
                 </div>
                 <div><button class="btn" type="submit" aria-busy=move || form.busy.get().then_some("true")>{t.simulate()}</button></div>

@@ -36,7 +36,7 @@ pub fn SystemPage() -> impl IntoView {
         let columns = vec![
             Column::name(t.service()),
             Column::state(t.state()),
-            Column::text(t.version()),
+            Column::text(t.version_head()),
             Column::text(t.last_seen()),
         ];
         let rows = system.services.into_iter().map(|service| row(t, service)).collect();
