@@ -4,7 +4,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { inspect, launch, open, signIn } from "./browser.mjs";
-import { system, until } from "./system.mjs";
+import { code, link, person } from "./people.mjs";
+import { system } from "./system.mjs";
 import { WORDS } from "./words.mjs";
 
 const owner = { email: system.admin_email, password: system.admin_password };
@@ -16,34 +17,6 @@ before(async () => {
 after(async () => {
   await browser?.close();
 });
-
-/** A signed-in person's calls of the admin API, as the console makes them. */
-async function person(who) {
-  const headers = { "content-type": "application/json", "x-tollgate-csrf": "1" };
-  const signedIn = await fetch(`${system.admin_url}/api/v1/session`, { method: "POST", headers, body: JSON.stringify(who) });
-  assert.equal(signedIn.status, 200, await signedIn.text());
-  const cookie = signedIn.headers.getSetCookie().map((line) => line.split(";")[0]).join("; ");
-  return async (method, path, body) => {
-    const reply = await fetch(`${system.admin_url}/api/v1${path}`, { method, headers: { ...headers, cookie }, body: JSON.stringify(body) });
-    const text = await reply.text();
-    assert.ok(reply.ok, `${method} ${path}: ${reply.status} ${text}`);
-    return JSON.parse(text);
-  };
-}
-
-/** The link of the one mail to somebody that leads to a page. */
-async function link(email, page) {
-  let found;
-  await until(async () => {
-    const mails = await (await fetch(`${system.mail_url}/messages`)).json();
-    for (const { id } of mails.filter((mail) => JSON.stringify(mail).includes(email))) {
-      const mail = await (await fetch(`${system.mail_url}/messages/${id}`)).json();
-      found ??= JSON.stringify(mail).match(new RegExp(`http[^"\\s<>\\\\]+/${page}#\\w+`))?.[0];
-    }
-    return found;
-  }, `a mail to ${email} with a link to ${page}`);
-  return found;
-}
 
 for (const [language, w] of Object.entries(WORDS)) {
   test(`invitation, forgotten password, second factor (${language})`, async () => {
@@ -64,7 +37,7 @@ for (const [language, w] of Object.entries(WORDS)) {
     await inspect(opened, `${language}-invitation`);
     await page.getByLabel(w.password, { exact: true }).fill("correct horse battery");
     await page.getByRole("button", { name: w.accept, exact: true }).click();
-    await page.getByRole("heading", { name: w.tenants, level: 1 }).waitFor();
+    await page.locator("#nav").waitFor();
 
     // A used link says so, and does not end the session that there is.
     await page.goto(invitation);
@@ -90,7 +63,7 @@ for (const [language, w] of Object.entries(WORDS)) {
     await signIn(page, { email, password: "correct horse battery" }, w);
     await page.getByText(w.wrong).waitFor();
     await signIn(page, { email, password: "another horse battery" }, w);
-    await page.getByRole("heading", { name: w.tenants, level: 1 }).waitFor();
+    await page.locator("#nav").waitFor();
 
     const asLin = await person({ email, password: "another horse battery" });
     const { secret } = await asLin("POST", "/me/totp", {});
@@ -99,22 +72,11 @@ for (const [language, w] of Object.entries(WORDS)) {
     await signIn(page, { email, password: "another horse battery" }, w);
     await page.getByLabel(w.totpCode, { exact: true }).fill("000000");
     await page.getByRole("button", { name: w.signIn, exact: true }).click();
-    await page.locator(".notice.bad").waitFor();
+    await page.getByText(w.wrongCode).waitFor();
     await inspect(opened, `${language}-second-factor`);
     await page.getByLabel(w.totpCode, { exact: true }).fill(recovery_codes[0]);
     await page.getByRole("button", { name: w.signIn, exact: true }).click();
-    await page.getByRole("heading", { name: w.tenants, level: 1 }).waitFor();
+    await page.locator("#nav").waitFor();
     await opened.context.close();
   });
-}
-
-/** The present code of a second factor (RFC 6238). */
-async function code(secret) {
-  const bits = [...secret].map((letter) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(letter).toString(2).padStart(5, "0")).join("");
-  const key = Uint8Array.from(bits.match(/.{8}/g), (byte) => parseInt(byte, 2));
-  const step = new DataView(new ArrayBuffer(8));
-  step.setBigUint64(0, BigInt(Math.floor(Date.now() / 30_000)));
-  const hmac = await crypto.subtle.importKey("raw", key, { name: "HMAC", hash: "SHA-1" }, false, ["sign"]);
-  const sum = new DataView(await crypto.subtle.sign("HMAC", hmac, step.buffer));
-  return String((sum.getUint32(sum.getUint8(19) & 15) & 0x7fffffff) % 1_000_000).padStart(6, "0");
 }

@@ -227,7 +227,7 @@ for (const [language, w] of Object.entries(WORDS)) {
     await inspect(opened, name("change-key"));
     await confirm(w.save);
     await told(w.keyChanged);
-    await page.getByRole("cell", { name: "20", exact: true }).first().waitFor();
+    await page.getByRole("cell", { name: /\/ 20$/ }).first().waitFor();
     await inspect(opened, name("key"));
     await press(w.rotateSecret);
     await fill(w.graceHours, "0");

@@ -26,6 +26,16 @@ before(async () => {
   await until(() => hook.taken.length > 0, "the test event arrives");
   const at = `/tenants/${tenant.id}`;
   pages = {
+    overview: ["/overview", "[data-live=overview]"],
+    usage: ["/usage", "svg.plot"],
+    alerts: ["/alerts", "[data-list=alerts], .state"],
+    audit: ["/audit", "table tbody tr"],
+    users: ["/users", "table tbody tr"],
+    account: ["/account", "[data-list=sessions] li"],
+    "platform-settings": ["/settings", "#f-mail_from"],
+    system: ["/system", "table tbody tr"],
+    prices: ["/prices", ".matrix tbody tr"],
+    playground: ["/playground", "#f-key"],
     tenants: ["/tenants", "table tbody tr"],
     tenant: [at, "[data-live=quota] [data-number=total]"],
     projects: [`${at}/projects`, "table tbody tr"],

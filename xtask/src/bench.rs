@@ -5,13 +5,14 @@ use std::process::Command;
 
 use clap::Args;
 
+use crate::test::browser;
 use crate::test::system::System;
-use crate::{cargo, say};
+use crate::{cargo, say, ui};
 
 /// Flags of `./dev bench`.
 #[derive(Debug, Args)]
 pub struct Bench {
-    /// Only these: `ledger`, `throughput`, `latency`, `streams`, `leaving`, `many`, `slow`, `lists`.
+    /// Only these: `console`, `ledger`, `throughput`, `latency`, `streams`, `leaving`, `many`, `slow`, `lists`.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
     /// Seconds of each measurement.
@@ -43,9 +44,11 @@ impl Bench {
                 cargo::command(root, &["bench", "--quiet", "--profile", "fast", "--package", "tollgate-ledger"]);
             cargo::succeed(command.args(["--bench", "ledger", "--"]).arg(folder.join("ledger.json")))?;
         }
-        let others = ["ledger", "lists"];
-        let of_gateway: Vec<&str> =
-            self.only.iter().map(String::as_str).filter(|name| !others.contains(name)).collect();
+        if is_wanted("console") {
+            console(root)?;
+        }
+        let apart = ["console", "ledger", "lists"];
+        let of_gateway: Vec<&str> = self.only.iter().map(String::as_str).filter(|name| !apart.contains(name)).collect();
         if self.only.is_empty() || !of_gateway.is_empty() {
             self.gateway(root, &of_gateway.join(","), &folder.join("gateway.json"))?;
         }
@@ -83,4 +86,18 @@ impl Bench {
         }
         cargo::succeed(&mut command)
     }
+}
+
+/// What the console weighs, and how soon one can use it.
+fn console(root: &Path) -> anyhow::Result<()> {
+    say::step("the console");
+    ui::build(root)?;
+    let loads = ui::Loads::of(&root.join("crates/admin-ui/dist"))?;
+    cargo::run(root, &["build", "--quiet", "--bins"])?;
+    let system = System::start()?;
+    say::note(&format!("first load {} kB compressed, at most 400", loads.first.div_ceil(1000)));
+    for (part, bytes) in &loads.parts {
+        say::note(&format!("part {part}: {} kB, what it shares with others included", bytes.div_ceil(1000)));
+    }
+    browser::node(root, &system, &["measure.mjs"], &root.join("target/browser"))
 }

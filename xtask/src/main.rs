@@ -43,6 +43,8 @@ enum Task {
     Prepare,
     /// Build the web console into `crates/admin-ui/dist`, which the admin API embeds.
     Ui,
+    /// Pictures of every page of the console in both languages and themes, in `target/screenshots`.
+    Screenshots,
     /// Format all code.
     Fmt,
     /// Lints and `tidy`.
@@ -69,6 +71,7 @@ fn run(root: &Path, task: Task) -> anyhow::Result<()> {
         Task::Test(task) => task.run(root),
         Task::Bench(task) => task.run(root),
         Task::Migrate(task) => task.run(root),
+        Task::Screenshots => test::browser::screenshots(root),
         Task::Prepare => prepare::run(root),
         Task::Ui => ui::build(root),
         Task::Fmt => cargo::run(root, &["fmt", "--all"]),

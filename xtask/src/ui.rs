@@ -8,19 +8,23 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use sha2::{Digest as _, Sha256};
 use wasm_bindgen_cli_support::Bindgen;
 
 use crate::{cargo, say};
+use parts::Parts;
 use toolchain::Toolchain;
 
+mod parts;
 mod toolchain;
 
 const TARGET: &str = "wasm32-unknown-unknown";
 const PROFILE: &str = "wasm";
 const PACKAGE: &str = "tollgate-admin-ui";
 const BINARY: &str = "tollgate-console";
+/// What the first load may weigh, in bytes, compressed by brotli.
+const MOST: u64 = 400_000;
 /// Style sheets in the order of the cascade.
 const STYLES: [&str; 3] = ["tokens.css", "base.css", "console.css"];
 /// Starts the module. A file of its own, because the console's content security policy allows no inline script.
@@ -44,7 +48,12 @@ pub fn build(root: &Path) -> Result<()> {
     }
     pack(&wasm, &ui, &dist)?;
     fs::write(&stamp, fingerprint).context("writing target/ui/dist.stamp")?;
-    report(&dist)
+    let loads = Loads::of(&dist)?;
+    for (part, bytes) in &loads.parts {
+        say::note(&format!("console: part {part}, {} kB compressed", bytes.div_ceil(1000)));
+    }
+    say::note(&format!("console: first load {} kB compressed", loads.first.div_ceil(1000)));
+    loads.fits()
 }
 
 fn compile(root: &Path, toolchain: &Toolchain) -> Result<()> {
@@ -65,6 +74,7 @@ fn compile(root: &Path, toolchain: &Toolchain) -> Result<()> {
 fn fingerprint(wasm: &Path, ui: &Path) -> Result<String> {
     let mut hash = Sha256::new();
     hash.update(include_str!("ui.rs"));
+    hash.update(include_str!("ui/parts.rs"));
     hash.update(read(wasm)?);
     for style in STYLES {
         hash.update(read(&ui.join("style").join(style))?);
@@ -103,19 +113,23 @@ fn pack(wasm: &Path, ui: &Path, dist: &Path) -> Result<()> {
     fs::rename(&fresh, dist).with_context(|| format!("moving the console to {}", dist.display()))
 }
 
-/// Makes the glue and puts it with the module into one folder named by the hash of all of it: the files refer to each
-/// other by relative names, so one name changes when any of them does.
+/// Cuts the module into parts, makes the glue and puts all of it into one folder named by the hash of what is in it: the
+/// files refer to each other by relative names, so one name changes when any of them does.
 fn bind(wasm: &Path, assets: &Path) -> Result<String> {
     let staging = assets.join("staging");
+    let main = staging.join("main.wasm");
+    let parts = Parts::cut(&read(wasm)?, &staging, &main)?;
     Bindgen::new()
-        .input_path(wasm)
+        .input_path(&main)
         .out_name("console")
         .web(true)?
         .typescript(false)
+        .keep_lld_exports(true)
         .remove_name_section(true)
         .remove_producers_section(true)
         .generate(&staging)
         .context("making the JavaScript glue: are wasm-bindgen and wasm-bindgen-cli-support of one version?")?;
+    fs::remove_file(&main).context("removing the module before the glue")?;
     fs::write(staging.join("boot.js"), BOOT)?;
     let mut hash = Sha256::new();
     for file in files(&staging)? {
@@ -124,6 +138,7 @@ fn bind(wasm: &Path, assets: &Path) -> Result<String> {
     }
     let name = short(hash);
     fs::rename(&staging, assets.join(&name)).context("naming the module's folder")?;
+    parts.write(&assets.join(&name).join(parts::LIST))?;
     Ok(name)
 }
 
@@ -140,11 +155,13 @@ fn page(template: &str, module: &str, style: &str, head: &str, icon: &str) -> Re
     const END: &str = "<!-- /assets -->";
     let (before, rest) = template.split_once(BEGIN).context("index.html lacks the line <!-- assets -->")?;
     let (_, after) = rest.split_once(END).context("index.html lacks the line <!-- /assets -->")?;
+    let link = parts::LINK;
     Ok(format!(
         "{before}<script src=\"/assets/{head}\"></script>\n\
          <link rel=\"icon\" type=\"image/svg+xml\" href=\"/assets/{icon}\">\n\
          <link rel=\"stylesheet\" href=\"/assets/{style}\">\n\
          <link rel=\"modulepreload\" href=\"/assets/{module}/console.js\">\n\
+         <link rel=\"modulepreload\" href=\"/assets/{module}/{link}\">\n\
          <link rel=\"preload\" as=\"fetch\" type=\"application/wasm\" crossorigin href=\"/assets/{module}/console_bg.wasm\">\n\
          <script type=\"module\" src=\"/assets/{module}/boot.js\"></script>{after}"
     ))
@@ -172,16 +189,56 @@ fn gzip(content: &[u8]) -> Result<Vec<u8>> {
     out.finish().context("compressing with gzip")
 }
 
-/// Prints what the first load weighs, the promise being less than 400 kB.
-fn report(dist: &Path) -> Result<()> {
-    let mut bytes = 0;
-    for file in files(dist)? {
-        if file.extension().is_some_and(|extension| extension == "br") {
-            bytes += fs::metadata(&file)?.len();
-        }
+/// What a browser loads, in bytes, compressed by brotli.
+pub struct Loads {
+    /// To sign in and see the first page.
+    pub first: u64,
+    /// What each part adds when its first page is shown.
+    pub parts: Vec<(String, u64)>,
+}
+
+impl Loads {
+    /// The promise of the first load.
+    ///
+    /// # Errors
+    /// Where it is broken.
+    pub fn fits(&self) -> Result<()> {
+        ensure!(self.first < MOST, "the console's first load is {} B compressed, {MOST} at most", self.first);
+        Ok(())
     }
-    say::note(&format!("console: first load {} kB compressed", bytes.div_ceil(1000)));
-    Ok(())
+
+    /// Weighs a console that was built.
+    ///
+    /// # Errors
+    /// Where there is none, or it was built by another version of this program.
+    pub fn of(dist: &Path) -> Result<Self> {
+        let (list, parts) = Parts::find(dist)?;
+        let folder = list.parent().context("the list of parts lies nowhere")?;
+        let weigh = |file: &Path| -> Result<u64> {
+            let packed = with_suffix(file, "br");
+            Ok(fs::metadata(&packed).with_context(|| format!("weighing {}", packed.display()))?.len())
+        };
+        let mut first = 0;
+        for file in files(dist)? {
+            let is_copy = file.extension().is_some_and(|extension| extension == "br" || extension == "gz");
+            if is_copy || file == list || (file.parent() == Some(folder) && parts.holds(&file)) {
+                continue;
+            }
+            first += weigh(&file)?;
+        }
+        let mut weighed = Vec::new();
+        for (part, stems) in parts.iter() {
+            let mut bytes = 0;
+            for stem in stems {
+                bytes += weigh(&folder.join(stem).with_extension("wasm"))?;
+            }
+            if part == parts::FIRST {
+                first += bytes;
+            }
+            weighed.push((part.clone(), bytes));
+        }
+        Ok(Self { first, parts: weighed })
+    }
 }
 
 fn files(folder: &Path) -> Result<Vec<PathBuf>> {
@@ -212,4 +269,38 @@ fn hex(hash: Sha256) -> String {
 
 fn short(hash: Sha256) -> String {
     hex(hash).chars().take(16).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_load_is_what_is_loaded_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let assets = folder.path().join("assets/0123");
+        fs::create_dir_all(&assets).unwrap();
+        let lay = |name: &str, bytes: usize| {
+            fs::write(assets.join(name), "x").unwrap();
+            fs::write(assets.join(format!("{name}.br")), vec![0_u8; bytes]).unwrap();
+        };
+        lay("console_bg.wasm", 1_000);
+        lay("chunk_1.wasm", 20);
+        lay("split_overview.wasm", 300);
+        lay("split_usage.wasm", 4_000);
+        let list = r#"{"overview":["chunk_1","split_overview"],"usage":["chunk_1","split_usage"]}"#;
+        fs::write(assets.join(parts::LIST), list).unwrap();
+        let loads = Loads::of(folder.path()).unwrap();
+        assert_eq!(loads.first, 1_320);
+        assert_eq!(loads.parts, [("overview".to_owned(), 320), ("usage".to_owned(), 4_020)]);
+        assert!(loads.fits().is_ok() && Loads { first: MOST, parts: Vec::new() }.fits().is_err());
+    }
+
+    #[test]
+    fn a_console_that_was_built_keeps_its_promise() {
+        let dist = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/admin-ui/dist");
+        if dist.join("index.html").exists() {
+            Loads::of(&dist).unwrap().fits().unwrap();
+        }
+    }
 }

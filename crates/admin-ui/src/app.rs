@@ -7,23 +7,10 @@ use crate::components::live::live;
 use crate::components::toasts::{ToastCorner, Toasts};
 use crate::i18n::LanguageChoice;
 use crate::pages::frame::Frame;
-use crate::pages::invitation::InvitationPage;
-use crate::pages::key::KeyPage;
 use crate::pages::missing::Missing;
-use crate::pages::model::ModelPage;
-use crate::pages::models::ModelsPage;
-use crate::pages::password_reset::PasswordResetPage;
-use crate::pages::project::ProjectPage;
-use crate::pages::request::RequestPage;
-use crate::pages::requests::RequestsPage;
-use crate::pages::service_tokens::ServiceTokensPage;
 use crate::pages::sign_in::SignInPage;
-use crate::pages::tenant::TenantPage;
-use crate::pages::tenants::TenantsPage;
 use crate::pages::unreachable::UnreachablePage;
-use crate::pages::upstreams::UpstreamsPage;
-use crate::pages::webhook::WebhookPage;
-use crate::pages::webhooks::WebhooksPage;
+use crate::parts::{self, Part};
 use crate::place::{self, Place};
 use crate::router::Router;
 use crate::session::{Session, Status};
@@ -79,8 +66,8 @@ fn Entrance() -> impl IntoView {
         Door::Closed { expired } => view! { <SignInPage expired=expired/> }.into_any(),
         Door::Unreachable => view! { <UnreachablePage/> }.into_any(),
         Door::Open => view! { <Frame><Pages/></Frame> }.into_any(),
-        Door::Invitation => view! { <InvitationPage/> }.into_any(),
-        Door::PasswordReset => view! { <PasswordResetPage/> }.into_any(),
+        Door::Invitation => view! { <Part load=parts::invitation/> }.into_any(),
+        Door::PasswordReset => view! { <Part load=parts::password_reset/> }.into_any(),
     })
 }
 
@@ -88,25 +75,37 @@ fn Entrance() -> impl IntoView {
 #[component]
 fn Pages() -> impl IntoView {
     let router = expect_context::<Router>();
+    let session = expect_context::<Session>();
     let here = place::here();
     live(move || match here.get() {
         Place::Home => {
+            let first = if session.is_platform() { "/overview" } else { "/tenants" };
             // After this drawing, not within it.
-            Effect::new(move |_| router.replace("/tenants"));
+            Effect::new(move |_| router.replace(first));
             ().into_any()
         }
-        Place::Tenants => view! { <TenantsPage/> }.into_any(),
-        Place::Tenant => view! { <TenantPage/> }.into_any(),
-        Place::Project => view! { <ProjectPage/> }.into_any(),
-        Place::Key => view! { <KeyPage/> }.into_any(),
-        Place::Requests => view! { <RequestsPage/> }.into_any(),
-        Place::Request => view! { <RequestPage/> }.into_any(),
-        Place::Models => view! { <ModelsPage/> }.into_any(),
-        Place::Model => view! { <ModelPage/> }.into_any(),
-        Place::Upstreams => view! { <UpstreamsPage/> }.into_any(),
-        Place::Webhooks => view! { <WebhooksPage/> }.into_any(),
-        Place::Webhook => view! { <WebhookPage/> }.into_any(),
-        Place::ServiceTokens => view! { <ServiceTokensPage/> }.into_any(),
+        Place::Overview => view! { <Part load=parts::overview/> }.into_any(),
+        Place::Usage => view! { <Part load=parts::usage/> }.into_any(),
+        Place::Alerts => view! { <Part load=parts::alerts/> }.into_any(),
+        Place::Audit => view! { <Part load=parts::audit/> }.into_any(),
+        Place::Users => view! { <Part load=parts::users/> }.into_any(),
+        Place::Account => view! { <Part load=parts::account/> }.into_any(),
+        Place::Settings => view! { <Part load=parts::settings/> }.into_any(),
+        Place::System => view! { <Part load=parts::system/> }.into_any(),
+        Place::Tenants => view! { <Part load=parts::tenants/> }.into_any(),
+        Place::Tenant => view! { <Part load=parts::tenant/> }.into_any(),
+        Place::Project => view! { <Part load=parts::project/> }.into_any(),
+        Place::Key => view! { <Part load=parts::key/> }.into_any(),
+        Place::Requests => view! { <Part load=parts::requests/> }.into_any(),
+        Place::Request => view! { <Part load=parts::request/> }.into_any(),
+        Place::Models => view! { <Part load=parts::models/> }.into_any(),
+        Place::Model => view! { <Part load=parts::model/> }.into_any(),
+        Place::Prices => view! { <Part load=parts::prices/> }.into_any(),
+        Place::Playground => view! { <Part load=parts::playground/> }.into_any(),
+        Place::Upstreams => view! { <Part load=parts::upstreams/> }.into_any(),
+        Place::Webhooks => view! { <Part load=parts::webhooks/> }.into_any(),
+        Place::Webhook => view! { <Part load=parts::webhook/> }.into_any(),
+        Place::ServiceTokens => view! { <Part load=parts::service_tokens/> }.into_any(),
         Place::Invitation | Place::PasswordReset => ().into_any(),
         Place::Missing => view! { <Missing/> }.into_any(),
     })

@@ -166,11 +166,42 @@ pub fn instant(text: &str) -> Option<api_types::Timestamp> {
     json::reread(&serde_json::Value::from(text))
 }
 
-/// The present instant by this browser's clock, in milliseconds since 1970.
+/// The present instant by this browser's clock.
+#[must_use]
+pub fn now() -> Option<api_types::Timestamp> {
+    js_sys::Date::new_0().to_iso_string().as_string().and_then(|text| instant(&text))
+}
+
+/// The present instant in milliseconds since 1970, exactly.
+#[must_use]
+pub fn precise_ms() -> i64 {
+    now().and_then(|at| i64::try_from(at.instant().unix_timestamp_nanos() / 1_000_000).ok()).unwrap_or(0)
+}
+
+/// Lets some time pass.
+pub async fn wait(time: std::time::Duration) {
+    let ms = i32::try_from(time.as_millis()).unwrap_or(i32::MAX);
+    let promise = Promise::new(&mut |resolve, _| {
+        // Without a timer nothing is waited for.
+        if window().set_timeout_with_callback_and_timeout_and_arguments_0(&resolve, ms).is_err() {
+            let _ = resolve.call0(&JsValue::UNDEFINED);
+        }
+    });
+    let _ = JsFuture::from(promise).await; // never refused
+}
+
+/// The text of the file that a person chose; `None` where it can't be read.
+pub async fn chosen_file(input: &web_sys::HtmlInputElement) -> Option<String> {
+    let files = Reflect::get(input, &"files".into()).ok()?;
+    let file = Reflect::get_u32(&files, 0).ok().filter(JsValue::is_object)?;
+    let text = Reflect::get(&file, &"text".into()).ok()?.dyn_into::<Function>().ok()?.call0(&file).ok()?;
+    JsFuture::from(Promise::resolve(&text)).await.ok()?.as_string()
+}
+
+/// The same in seconds, as milliseconds.
 #[must_use]
 pub fn now_ms() -> i64 {
-    let now = js_sys::Date::new_0().to_iso_string().as_string().and_then(|text| instant(&text));
-    now.map_or(0, |at| at.instant().unix_timestamp().saturating_mul(1000))
+    now().map_or(0, |at| at.instant().unix_timestamp().saturating_mul(1000))
 }
 
 /// The present address: path, and query without its question mark.
@@ -230,6 +261,10 @@ fn followed(event: &web_sys::Event) -> Option<String> {
     }
     let target = event.target()?.dyn_into::<web_sys::Element>().ok()?;
     let link = target.closest("a[href]").ok()??.dyn_into::<web_sys::HtmlAnchorElement>().ok()?;
+    // A file to be saved is no page of ours.
+    if link.has_attribute("download") {
+        return None;
+    }
     let ours =
         link.target().is_empty() && link.hash().is_empty() && link.origin() == window().location().origin().ok()?;
     ours.then(|| format!("{}{}", link.pathname(), link.search()))

@@ -55,6 +55,11 @@ impl<T: Send + Sync + 'static> Data<T> {
         self.read().map(Arc::unwrap_or_clone)
     }
 
+    /// Forgets the answer: what shows it is built anew by the next one.
+    pub fn clear(self) {
+        self.held.set(None);
+    }
+
     /// Another answer, such as the reply to a change.
     pub fn set(self, data: T) {
         self.held.set(Some(Arc::new(data)));

@@ -7,7 +7,7 @@
 //! The console deliberately does not know passwords, tokens or keys beyond the moment they are typed or shown: the session
 //! is a cookie that scripts cannot read.
 //!
-//! To add a page: one folder in `pages/`, a line in `place.rs` and in `app.rs`, an entry in `components/navigation.rs`, its texts in `i18n/`.
+//! To add a page: one folder in `pages/`, a line in `place.rs`, `parts.rs` and `app.rs`, an entry in `components/navigation.rs`, its texts in `i18n/`.
 
 #![recursion_limit = "256"]
 
@@ -21,9 +21,12 @@ pub mod format;
 pub mod i18n;
 pub mod json;
 pub mod pages;
+pub mod parts;
 pub mod place;
+pub mod plot;
 pub mod router;
 pub mod session;
+pub mod sse;
 pub mod theme;
 
 /// Shows the console in the page's body.

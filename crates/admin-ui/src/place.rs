@@ -9,6 +9,22 @@ use crate::router::Router;
 pub enum Place {
     /// `/`: leads on.
     Home,
+    /// What goes on.
+    Overview,
+    /// Sums over time.
+    Usage,
+    /// What needs somebody.
+    Alerts,
+    /// What was changed.
+    Audit,
+    /// The people.
+    Users,
+    /// Oneself.
+    Account,
+    /// Settings of the platform.
+    Settings,
+    /// What serves.
+    System,
     /// All tenants.
     Tenants,
     /// One tenant, any of its parts.
@@ -25,6 +41,10 @@ pub enum Place {
     Models,
     /// One model.
     Model,
+    /// All prices.
+    Prices,
+    /// A chat to try.
+    Playground,
     /// All upstreams.
     Upstreams,
     /// All webhook endpoints.
@@ -47,6 +67,14 @@ impl Place {
     pub fn of(path: &str) -> Self {
         match parts(path).as_slice() {
             [] => Self::Home,
+            ["overview"] => Self::Overview,
+            ["usage"] => Self::Usage,
+            ["alerts"] => Self::Alerts,
+            ["audit"] => Self::Audit,
+            ["users"] => Self::Users,
+            ["account"] => Self::Account,
+            ["settings"] => Self::Settings,
+            ["system"] => Self::System,
             ["tenants"] => Self::Tenants,
             ["tenants", _] | ["tenants", _, "projects" | "live" | "settings"] => Self::Tenant,
             ["tenants", _, "projects", _] => Self::Project,
@@ -55,6 +83,8 @@ impl Place {
             ["requests", _] => Self::Request,
             ["models"] => Self::Models,
             ["models", _] => Self::Model,
+            ["prices"] => Self::Prices,
+            ["playground"] => Self::Playground,
             ["upstreams"] => Self::Upstreams,
             ["webhooks"] => Self::Webhooks,
             ["webhooks", _] => Self::Webhook,

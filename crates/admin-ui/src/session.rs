@@ -97,6 +97,18 @@ impl Session {
         self.roles().contains(&Role::Owner)
     }
 
+    /// May invite people: those of the platform, or those of one's own tenant.
+    #[must_use]
+    pub fn may_manage_people(self) -> bool {
+        self.roles().iter().any(|role| matches!(role, Role::Owner | Role::TenantOwner))
+    }
+
+    /// May read what was changed.
+    #[must_use]
+    pub fn may_audit(self) -> bool {
+        self.is_platform() || self.may_own()
+    }
+
     /// May create projects and keys.
     #[must_use]
     pub fn may_own(self) -> bool {

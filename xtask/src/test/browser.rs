@@ -17,6 +17,36 @@ const FOLDER: &str = "tests/browser";
 /// # Errors
 /// When Node.js is missing, or the runner fails without having counted a failure.
 pub fn run(root: &Path, system: &System, tally: &mut Tally) -> anyhow::Result<()> {
+    install(root)?;
+    let mut command = Command::new("npm");
+    tally.count(prepared(command.args(["--silent", "test"]), root, system, &root.join("target/browser"))?)
+}
+
+/// Every page in both languages and themes, on a phone and on a wide screen, as pictures in `target/screenshots`.
+///
+/// # Errors
+/// When Node.js is missing, or a page does not come up.
+pub fn screenshots(root: &Path) -> anyhow::Result<()> {
+    crate::ui::build(root)?;
+    cargo::run(root, &["build", "--quiet", "--bins"])?;
+    let shots = root.join("target/screenshots");
+    let system = System::start()?;
+    node(root, &system, &["--test", "--test-timeout=300000", "pages.test.mjs"], &shots)?;
+    say::note(&format!("pictures: {}", shots.display()));
+    Ok(())
+}
+
+/// Runs Node.js among the tests.
+///
+/// # Errors
+/// When Node.js is missing, or it fails.
+pub fn node(root: &Path, system: &System, arguments: &[&str], shots: &Path) -> anyhow::Result<()> {
+    install(root)?;
+    cargo::succeed(prepared(Command::new("node").args(arguments), root, system, shots)?)
+}
+
+/// Installs the packages that the lock file names, where it is another one than the last time.
+fn install(root: &Path) -> anyhow::Result<()> {
     let folder = root.join(FOLDER);
     let lock = std::fs::read_to_string(folder.join("package-lock.json"))?;
     let installed = folder.join("node_modules/installed.txt");
@@ -27,14 +57,21 @@ pub fn run(root: &Path, system: &System, tally: &mut Tally) -> anyhow::Result<()
         cargo::succeed(&mut npm).context("Node.js with npm is needed (`apt-get install nodejs npm`)")?;
         std::fs::write(installed, lock)?;
     }
-    let mut command = Command::new("npm");
-    command
-        .args(["--silent", "test"])
-        .current_dir(&folder)
+    Ok(())
+}
+
+/// With what the tests ask of their environment.
+fn prepared<'a>(
+    command: &'a mut Command,
+    root: &Path,
+    system: &System,
+    shots: &Path,
+) -> anyhow::Result<&'a mut Command> {
+    Ok(command
+        .current_dir(root.join(FOLDER))
         .env("TOLLGATE_CREDENTIALS", system.credentials())
-        .env("TOLLGATE_SCREENSHOTS", root.join("target/browser"))
-        .env("TOLLGATE_CHROMIUM", chromium()?);
-    tally.count(&mut command)
+        .env("TOLLGATE_SCREENSHOTS", shots)
+        .env("TOLLGATE_CHROMIUM", chromium()?))
 }
 
 /// The system's browser: no test downloads one.

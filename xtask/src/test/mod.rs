@@ -4,7 +4,7 @@
 //! line sums up: tests by the runners' own counts, every other step as one.
 
 mod alerts;
-mod browser;
+pub mod browser;
 mod lifecycle;
 mod sdk;
 pub mod system;

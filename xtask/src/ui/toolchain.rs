@@ -48,7 +48,7 @@ impl Toolchain {
             if has_target(&system.join("rustc")) {
                 return Ok(Self::System { build_std: false });
             }
-            if has_sources(&system.join("rustc")) && system.join("wasm-ld").exists() {
+            if has_sources(&system.join("rustc")) && (linker().is_absolute() || system.join("wasm-ld").exists()) {
                 return Ok(Self::System { build_std: true });
             }
         }
@@ -79,9 +79,16 @@ impl Toolchain {
         command
             .env("PATH", path)
             .env("RUSTC", Path::new(SYSTEM).join("rustc"))
-            .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", "wasm-ld");
+            .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", linker());
         command
     }
+}
+
+/// The linker that came with the present toolchain, which is as new as it; else the system's.
+fn linker() -> PathBuf {
+    let ours = printed(Path::new("rustc"), &["--print", "target-libdir"])
+        .and_then(|libraries| Some(libraries.parent()?.join("bin/rust-lld")));
+    ours.filter(|linker| linker.exists()).unwrap_or_else(|| PathBuf::from("wasm-ld"))
 }
 
 fn printed(rustc: &Path, arguments: &[&str]) -> Option<PathBuf> {

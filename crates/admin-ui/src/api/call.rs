@@ -224,6 +224,12 @@ impl Call {
     }
 }
 
+/// A refusal of a call that this module did not send.
+#[must_use]
+pub fn refusal(status: u16, text: &str) -> Failure {
+    problem(status, text)
+}
+
 /// Why the API refused. Field by field: the derived reader of a struct that keeps what it does not know is large.
 fn problem(status: u16, text: &str) -> Failure {
     let read = || {

@@ -31,12 +31,10 @@ pub fn LimitsUse(
         Row::new(vec![
             named(t.limit_name(window.name), None, text(under)),
             bar.into_any(),
-            text(format::short(window.used.as_str())),
-            text(format::short(window.limit.as_str())),
+            text(format!("{} / {}", format::short(window.used.as_str()), format::short(window.limit.as_str()))),
         ])
     };
-    let columns =
-        vec![Column::name(t.limit()), Column::bar(t.used_up()), Column::number(t.used()), Column::number(t.limit())];
-    view! { <Table caption=t.limits_in_use() columns=columns rows=windows.into_iter().map(row).collect() class="c3"/> }
+    let columns = vec![Column::name(t.limit()), Column::bar(t.used_up()), Column::number(t.used_of_limit())];
+    view! { <Table caption=t.limits_in_use() columns=columns rows=windows.into_iter().map(row).collect() class="tight"/> }
         .into_any()
 }

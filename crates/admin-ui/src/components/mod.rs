@@ -21,6 +21,7 @@ pub mod navigation;
 pub mod notice;
 pub mod page_head;
 pub mod pager;
+pub mod plot;
 pub mod secret;
 pub mod segmented;
 pub mod snippets;

@@ -40,31 +40,43 @@ pub fn Navigation(
     };
     let session = expect_context::<Session>();
     // Only what the person may open.
-    let catalog = live(move || {
-        session.is_platform().then(|| {
-            view! {
-                <h2>{t.catalog()}</h2>
-                <ul>{entry("/models", "models", t.models_and_prices())}{entry("/upstreams", "upstreams", t.upstreams())}</ul>
-            }
-        })
+    let operate = live(move || {
+        let overview = session.is_platform().then(|| entry("/overview", "overview", t.overview()));
+        view! {
+            <ul>
+                {overview}
+                {entry("/tenants", "tenants", t.tenants())}{entry("/usage", "usage", t.usage())}
+                {entry("/requests", "requests", t.requests())}{entry("/alerts", "alerts", t.alerts())}
+            </ul>
+        }
     });
-    let systems = live(move || {
+    let configure = live(move || {
+        let catalog = session.is_platform().then(|| {
+            view! { {entry("/models", "models", t.models())}{entry("/prices", "balance", t.prices())}{entry("/upstreams", "upstreams", t.upstreams())} }
+        });
+        let webhooks = session.may_own().then(|| entry("/webhooks", "webhooks", t.webhooks()));
+        view! { <h2>{t.configure()}</h2><ul>{catalog}{webhooks}{entry("/playground", "playground", t.playground())}</ul> }
+    });
+    let govern = live(move || {
+        let people = session.may_manage_people().then(|| entry("/users", "users", t.users()));
         let tokens = session.is_owner().then(|| entry("/service-tokens", "key", t.service_tokens()));
-        session.may_own().then(|| {
-            view! { <h2>{t.systems()}</h2><ul>{entry("/webhooks", "webhooks", t.webhooks())}{tokens}</ul> }
-        })
+        let audit = session.may_audit().then(|| entry("/audit", "audit", t.audit()));
+        let platform = session.is_platform().then(|| {
+            view! { {entry("/settings", "settings", t.settings())}{entry("/system", "info", t.system())} }
+        });
+        view! { <h2>{t.govern()}</h2><ul>{audit}{people}{tokens}{platform}{entry("/account", "lock", t.account())}</ul> }
     });
     view! {
         <nav class="nav" id="nav" class:open=move || open.get() aria-label=t.main_navigation()
             on:keydown=move |event| { if event.key() == "Escape" { open.set(false) } }>
-            <a class="brand" href="/tenants"><Mark/><span>"Tollgate"</span></a>
+            <a class="brand" href="/"><Mark/><span>"Tollgate"</span></a>
             <button class="btn ghost icon-only nav-close" type="button" aria-label=t.close_menu() on:click=move |_| open.set(false)>
                 <Icon name="x"/>
             </button>
             <h2>{t.operate()}</h2>
-            <ul>{entry("/tenants", "tenants", t.tenants())}{entry("/requests", "requests", t.requests())}</ul>
-            {catalog}
-            {systems}
+            {operate}
+            {configure}
+            {govern}
             <div class="nav-foot"><LanguageSwitch in_drawer=true/></div>
         </nav>
         <div class="nav-scrim" class:open=move || open.get() aria-hidden="true" on:click=move |_| open.set(false)></div>

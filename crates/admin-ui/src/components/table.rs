@@ -37,6 +37,12 @@ impl Column {
         Self { words, class: "p3", has_label: true }
     }
 
+    /// A text over the whole width of a card.
+    #[must_use]
+    pub const fn wide(words: &'static str) -> Self {
+        Self { words, class: "full", has_label: true }
+    }
+
     /// A state, in the corner of a card.
     #[must_use]
     pub const fn state(words: &'static str) -> Self {

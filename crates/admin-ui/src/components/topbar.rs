@@ -21,6 +21,7 @@ pub fn Topbar(
     let t = language();
     let initials: String = who.user.email.chars().take(2).flat_map(char::to_uppercase).collect();
     let signed_in = t.signed_in_as(&who.user.email, who.user.role.as_str());
+    let named = format!("{initials}: {signed_in}");
     view! {
         <header class="topbar">
             <button class="btn ghost icon-only menu-btn" type="button" aria-label=t.menu() aria-controls="nav"
@@ -30,7 +31,7 @@ pub fn Topbar(
             <div class="topbar-end">
                 <LanguageSwitch/>
                 <ThemeSwitch/>
-                <span class="avatar" role="img" aria-label=signed_in.clone() title=signed_in>{initials}</span>
+                <a class="avatar" href="/account" aria-label=named title=signed_in>{initials}</a>
                 <button class="btn ghost" type="button" on:click=move |_| on_sign_out.run(())>{t.sign_out()}</button>
             </div>
         </header>

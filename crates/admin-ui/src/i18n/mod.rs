@@ -24,8 +24,10 @@ macro_rules! texts {
     };
 }
 
+pub mod bench;
 pub mod catalog;
 pub mod forms;
+pub mod govern;
 pub mod phrases;
 pub mod problems;
 pub mod requests;
@@ -33,6 +35,8 @@ pub mod sentences;
 pub mod settings;
 pub mod shell;
 pub mod tenants;
+pub mod told;
+pub mod watch;
 pub mod webhooks;
 
 const STORED: &str = "tollgate.language";
@@ -116,12 +120,15 @@ mod tests {
     #[test]
     fn every_text_has_both_readings() {
         for (name, en, zh) in [
+            bench::TEXTS,
             catalog::TEXTS,
             forms::TEXTS,
+            govern::TEXTS,
             requests::TEXTS,
             settings::TEXTS,
             shell::TEXTS,
             tenants::TEXTS,
+            watch::TEXTS,
             webhooks::TEXTS,
         ]
         .concat()

@@ -6,6 +6,8 @@ texts! {
     menu: "Menu" | "菜单";
     close_menu: "Close menu" | "关闭菜单";
     operate: "Operate" | "运营";
+    configure: "Configure" | "配置";
+    govern: "Govern" | "管理";
     tenants: "Tenants" | "租户";
     language_word: "Language" | "语言";
     switch_theme: "Switch theme" | "切换主题";
@@ -34,6 +36,7 @@ texts! {
     create_administrator: "Create administrator" | "创建管理员";
 
     totp_code: "Code from your authenticator" | "验证器动态码";
+    wrong_code: "The code is wrong, was used or is over. Wait for the next one." | "动态码错误、已使用或已过期，请等待下一个。";
     totp_hint: "Six digits, or one of your recovery codes." | "六位数字，或一个恢复码。";
 
     role_owner: "Platform owner" | "平台所有者";
@@ -68,6 +71,8 @@ texts! {
     close: "Close" | "关闭";
     cancel: "Cancel" | "取消";
     dismiss: "Dismiss" | "关闭提示";
+    part_not_loaded: "This page could not be loaded" | "此页面无法加载";
+    part_not_loaded_hint: "The connection failed, or another version of the console was put in place meanwhile: then reload the window." | "连接失败，或控制台已更新版本；若为后者请重新加载窗口。";
     done: "Done" | "完成";
     saving: "Saving…" | "正在保存…";
 }

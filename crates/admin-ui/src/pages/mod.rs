@@ -1,6 +1,9 @@
 //! The pages: one folder each. A page fetches and lays out; what it shows is made of components.
 
+pub mod account;
 pub mod address;
+pub mod alerts;
+pub mod audit;
 pub mod force;
 pub mod form;
 pub mod form_dialog;
@@ -12,7 +15,10 @@ pub mod listed;
 pub mod missing;
 pub mod model;
 pub mod models;
+pub mod overview;
 pub mod password_reset;
+pub mod playground;
+pub mod prices;
 pub mod project;
 pub mod quota_change;
 pub mod request;
@@ -20,10 +26,13 @@ pub mod requests;
 pub mod rotate;
 pub mod service_tokens;
 pub mod set_up;
+pub mod settings;
 pub mod sign_in;
 pub mod tenant;
 pub mod tenants;
 pub mod unreachable;
 pub mod upstreams;
+pub mod usage;
+pub mod users;
 pub mod webhook;
 pub mod webhooks;

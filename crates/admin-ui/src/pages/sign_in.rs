@@ -71,9 +71,12 @@ fn SignInForm(expired: bool) -> impl IntoView {
     let [email, password, code] = [(); 3].map(|()| RwSignal::new(String::new()));
     // Once asked for, the code's field stays: a wrong one is to be typed again.
     let wants_code = RwSignal::new(false);
+    let proven = StoredValue::new((String::new(), String::new()));
+    let asked = Signal::derive(move || wants_code.get() && proven.get_value() == (email.get(), password.get()));
     Effect::new(move |_| {
         if form.failure.read().as_ref().and_then(Failure::code) == Some("totp_required") {
             wants_code.set(true);
+            proven.set_value((email.get_untracked(), password.get_untracked()));
         }
     });
     let submit = move |event: web_sys::SubmitEvent| {
@@ -89,7 +92,15 @@ fn SignInForm(expired: bool) -> impl IntoView {
         <Threshold title=t.sign_in()>
             <form class="card-body stack" novalidate on:submit=submit>
                 {expired.then(|| view! { <Notice tone=Tone::Neutral>{t.session_expired()}</Notice> })}
-                <FormFailure failure=form.failure/>
+                {live(move || {
+                    // Email and password were right before the code was asked for: then it is the code that is wrong.
+                    let wrong_code = asked.get() && form.failure.read().as_ref().is_some_and(Failure::is_refused);
+                    if wrong_code {
+                        view! { <div role="alert"><Notice tone=Tone::Bad>{t.wrong_code()}</Notice></div> }.into_any()
+                    } else {
+                        view! { <FormFailure failure=form.failure/> }.into_any()
+                    }
+                })}
                 <TextField name="email" label=t.email() value=email failure=form.failure kind="email" autocomplete="username" autofocus=true/>
                 <TextField name="password" label=t.password() value=password failure=form.failure kind="password" autocomplete="current-password"/>
                 {live(move || wants_code.get().then(|| view! {

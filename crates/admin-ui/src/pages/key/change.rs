@@ -1,16 +1,19 @@
 //! Another name, other models, addresses, expiry and limits for a key.
 
+use api_types::Factor;
 use api_types::key::{ChangeKey, Key};
 use domain::Unit;
 use leptos::prelude::*;
+use serde_json::Value;
 
 use crate::api::keys;
 use crate::browser;
 use crate::components::field::{LinesField, TextField};
 use crate::components::toasts::Toasts;
 use crate::i18n::language;
+use crate::json;
 use crate::pages::force::tell;
-use crate::pages::form::{Form, lines, typed};
+use crate::pages::form::{Form, Whole, filled, lines, typed};
 use crate::pages::form_dialog::FormDialog;
 use crate::pages::limits_fields::{LimitsFields, LimitsTyped, OWN};
 use crate::pages::project::create_key::ModelChoice;
@@ -35,11 +38,19 @@ pub fn ChangeKeyDialog(
     let addresses = typed(entry.ip_ranges.unwrap_or_default().join("\n"));
     let was = entry.expires_at.map(|at| browser::local_of_instant(&at.to_string())).unwrap_or_default();
     let expires = typed(was.clone());
+    let factor = typed(entry.safety_factor.map(|factor| factor.to_string()).unwrap_or_default());
     let chosen = RwSignal::new(entry.models.unwrap_or_default());
     let (id, version) = (entry.id.to_string(), entry.version);
     let submit = Callback::new(move |()| {
         let id = id.clone();
         let models = chosen.get_untracked();
+        let safety: Option<Factor> = filled(factor).and_then(|text| json::reread(&Value::String(text)));
+        if safety.is_none() && filled(factor).is_some() {
+            let mut whole = Whole::default();
+            whole.refuse("safety_factor", "not_decimal");
+            let _ = whole.fits(form); // refused: the form says so
+            return;
+        }
         // The field holds whole minutes: an end that was not touched keeps its seconds.
         let expires_at = (expires.get_untracked() != was).then(|| wire::instant(expires));
         let body = ChangeKey {
@@ -47,7 +58,7 @@ pub fn ChangeKeyDialog(
             models: Some((!models.is_empty()).then_some(models)),
             ip_ranges: Some(lines(addresses)),
             expires_at,
-            safety_factor: None,
+            safety_factor: Some(safety),
             limits: Some(Some(limits.value())),
         };
         form.send(async move { keys::change(&id, version, &body).await }, move |changed| {
@@ -63,6 +74,7 @@ pub fn ChangeKeyDialog(
                 <TextField name="name" label=t.name() value=name failure=failure autofocus=true/>
                 <TextField name="expires_at" label=t.expires() hint=t.expires_hint() value=expires failure=failure kind="datetime-local"/>
             </div>
+            <TextField name="safety_factor" label=t.safety_factor() hint=t.key_safety_hint() value=factor failure=failure/>
             <ModelChoice chosen=chosen failure=failure/>
             <LinesField name="ip_ranges" label=t.addresses() hint=t.addresses_hint() value=addresses failure=failure/>
             <h3>{t.limits()}</h3>

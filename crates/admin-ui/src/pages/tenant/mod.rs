@@ -6,6 +6,7 @@ mod end_grant;
 mod grants;
 mod head;
 mod live;
+mod members;
 mod project_list;
 mod projects_table;
 mod quota;

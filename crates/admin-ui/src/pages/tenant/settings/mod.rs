@@ -10,6 +10,7 @@ use leptos::prelude::*;
 
 use super::REFRESH;
 use super::head::{Head, Tab};
+use super::members::MembersCard;
 use crate::api::tenants;
 use crate::components::badge::Tone;
 use crate::components::button::Button;
@@ -52,7 +53,10 @@ pub fn SettingsTab(
     view! {
         <Head tenant=tenant.clone() tab=Tab::Settings/>
         <div class="cols main-side">
-            <SettingsForm tenant=tenant.clone() fetched=fetched/>
+            <div class="stack">
+                <SettingsForm tenant=tenant.clone() fetched=fetched/>
+                {session.may_manage_people().then(|| view! { <MembersCard tenant=id.get_value()/> })}
+            </div>
             <div class="stack">
                 <Card id="limits-use" title=t.limits_in_use()>{uses}</Card>
                 {session.may_operate().then(|| view! { <AccessCard tenant=tenant fetched=fetched/> })}

@@ -109,6 +109,7 @@ impl SettingsTyped {
                 multiplier: factor(self.multiplier),
                 outage: Some(outage),
                 limits: Some(self.limits.value()),
+                pool: None, // stays as it is
             }),
         };
         whole.fits(form).then_some(change)
