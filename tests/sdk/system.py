@@ -73,6 +73,19 @@ class System:
         assert status in (200, 201), f"POST {path}: {status} {reply}"
         return reply
 
+    def set_member(self, pool, caller, weight):
+        """Brings the caller's tenant into a pool."""
+        path = f"/api/v1/pools/{pool}/members/{caller.tenant_id}"
+        status, _, reply = call("PUT", f"{self.admin}{path}", self.service_token, {"weight": weight})
+        assert status == 200, reply
+        return reply
+
+    def remove_member(self, pool, caller):
+        """Takes the caller's tenant out of its pool."""
+        path = f"/api/v1/pools/{pool}/members/{caller.tenant_id}"
+        status, _, reply = call("DELETE", f"{self.admin}{path}", self.service_token)
+        assert status == 204, reply
+
     def new_caller(self, plan):
         """A tenant with a plan of so many credits, a project and a key."""
         tenant = self.post(

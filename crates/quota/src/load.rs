@@ -25,7 +25,13 @@ impl Shared {
         scopes: &[Scope],
         before: Option<&Load>,
     ) -> Result<Load, Unavailable> {
-        let mut loaded = self.loaded(tenant_id, scopes).await?;
+        let mut loaded = match self.loaded(tenant_id, scopes).await {
+            // The accounts of a pool are opened for its members alone.
+            Err(Unavailable::Store(store::Error::NotFound)) if self.home(tenant_id).await? != home => {
+                return Err(Unavailable::Moved);
+            }
+            loaded => loaded?,
+        };
         let is_asked_again =
             before.is_some_and(|before| before.ticket == ticket && before.snapshots == loaded.snapshots);
         if let Some(wait_ms) = loaded.wait_ms.filter(|_| is_asked_again) {
