@@ -17,7 +17,7 @@ use crate::rates;
 const QUOTA_RETRY: Duration = Duration::from_secs(60);
 
 /// How often one request follows its tenant to another place.
-const MOVES: usize = 3;
+const MOVES: usize = 20;
 
 /// `Retry-After` of a limit that does not know when it has room.
 const LATER: Duration = Duration::from_secs(1);
