@@ -15,17 +15,15 @@ def body(model):
     return {"model": model, "messages": [{"role": "user", "content": "hello"}]}
 
 
-@pytest.fixture
-def pooled(system):
-    """A pool that pays for 20 calls of a fixed price, half of them guaranteed to two members of the same weight."""
-    model, price = system.fixed_price_model()
-    name = f"SDK test {uuid.uuid4()}"
-    budget = {"amount": f"{price * 20:f}", "period": "month"}
-    pool = system.post("/pools", {"name": name, "unit": "credit", "guaranteed_percent": 50, "budget": budget})
+def new_pool(system, amount):
+    """A pool of so much, half of it guaranteed to two members of the same weight; its id, and them."""
+    budget = {"amount": f"{amount:f}", "period": "month"}
+    pool = {"name": f"SDK test {uuid.uuid4()}", "unit": "credit", "guaranteed_percent": 50, "budget": budget}
+    pool = system.post("/pools", pool)["id"]
     members = [system.new_caller("50.00") for _ in range(2)]
     for member in members:
-        assert system.set_member(pool["id"], member, 1)["in_force"]
-    return pool["id"], members, model, price
+        assert system.set_member(pool, member, 1)["in_force"]
+    return pool, members
 
 
 def ask(system, caller, model, calls):
@@ -44,8 +42,9 @@ def ask(system, caller, model, calls):
     return system.held() - before, answers
 
 
-def test_a_member_may_borrow_all_but_what_the_other_is_guaranteed(system, pooled, openai_client):
-    pool, (greedy, modest), model, price = pooled
+def test_a_member_may_borrow_all_but_what_the_other_is_guaranteed(system, openai_client):
+    model, price = system.fixed_price_model()
+    pool, (greedy, modest) = new_pool(system, price * 20)
     system.hold()
     try:
         held, answers = ask(system, greedy, model, 40)
@@ -79,15 +78,16 @@ def test_a_member_may_borrow_all_but_what_the_other_is_guaranteed(system, pooled
     assert system.get(f"/pools/{pool}")["quota"]["used"] == f"{price * 20:.8f}"
 
 
-def test_calls_that_come_while_their_tenant_moves_are_answered(system, pooled):
-    pool, (tenant, _), model, price = pooled
+def test_calls_that_come_while_their_tenant_moves_are_answered(system):
+    # Room for what all callers set aside at once.
+    pool, (tenant, _) = new_pool(system, 40)
     with ThreadPoolExecutor(4) as executor:
 
         def work(gateway):
             statuses = []
             for _ in range(30):
                 reply = call("POST", f"{gateway}/v1/chat/completions", tenant.key, body(system.model))
-                statuses.append(reply[0])
+                statuses.append(reply[0] if reply[0] == 200 else reply[2])
             return statuses
 
         workers = [executor.submit(work, gateway) for gateway in system.gateways * 2]
@@ -97,7 +97,8 @@ def test_calls_that_come_while_their_tenant_moves_are_answered(system, pooled):
             system.set_member(pool, tenant, 1)
             moves += 2
         statuses = [status for worker in workers for status in worker.result()]
-    assert set(statuses) == {200}, statuses
+    refused = [status for status in statuses if status != 200]
+    assert not refused, refused
     assert moves >= 2
     numbers = system.at_rest(tenant)
     assert numbers["total"] == numbers["used"] + numbers["remaining"]
