@@ -104,6 +104,8 @@ request! {
         /// Limits over all of its projects. Absent ones stay; null lifts one.
         #[cfg_attr(feature = "openapi", schema(value_type = Option<crate::limits::Limits>))]
         pub limits: Option<serde_json::Value>,
+        /// A stream whose caller has left is read on for the provider's own figure, in place of the local count.
+        pub drain_on_abort: Option<bool>,
         /// The pool that the tenant is in; null takes it out of its pool.
         #[serde(default, deserialize_with = "crate::wire::present", skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<PoolSetting>))]
@@ -190,6 +192,9 @@ reply! {
         /// Limits over all of its projects.
         #[serde(default)]
         pub limits: crate::limits::Limits,
+        /// A stream whose caller has left is read on for the provider's own figure, in place of the local count.
+        #[serde(default)]
+        pub drain_on_abort: bool,
         /// The pool that the tenant is in.
         #[serde(default)]
         pub pool: Option<PoolSetting>,

@@ -68,6 +68,7 @@ impl StoredSettings {
             multiplier: Factor::from_text(self.multiplier()),
             outage: self.0.outage.clone(),
             limits: limits::view(&self.0.limits, unit)?,
+            drain_on_abort: self.0.drain_on_abort,
             pool: None,
         })
     }

@@ -118,6 +118,12 @@ async fn a_change_is_made_on_what_was_read() {
     let steps = json!([{"mode": "allowance", "for_s": 60}, {"mode": "deny"}]);
     let patch = json!({"settings": {"outage": steps}});
     assert_eq!(world.patch(&path, &world.system, "*", patch).await.expect(200).body["settings"]["outage"], steps);
+    let drained =
+        world.patch(&path, &world.system, "*", json!({"settings": {"drain_on_abort": true}})).await.expect(200);
+    assert_eq!(
+        (&drained.body["settings"]["drain_on_abort"], &drained.body["settings"]["outage"]),
+        (&json!(true), &steps)
+    );
     let endless = json!({"settings": {"outage": [{"mode": "allowance"}, {"mode": "deny"}]}});
     world.patch(&path, &world.system, "*", endless).await.refused_field("settings.outage[0].for_s", "invalid");
 }

@@ -109,7 +109,9 @@ impl SettingsTyped {
                 multiplier: factor(self.multiplier),
                 outage: Some(outage),
                 limits: Some(self.limits.value()),
-                pool: None, // stays as it is
+                // These stay as they are.
+                drain_on_abort: None,
+                pool: None,
             }),
         };
         whole.fits(form).then_some(change)
