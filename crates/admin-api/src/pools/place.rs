@@ -55,8 +55,8 @@ impl Drop for Placed {
     }
 }
 
-/// Has the tenant (locked by the caller) in the pool `to` with that weight, or in none, once the call's transaction commits.
-/// None: only a weight had to change, or nothing; then what changed is pushed by the caller.
+/// Has the tenant (locked by the caller) in the pool `to` with that weight, or in none, once the call's transaction commits. Where
+/// only the weight differs nothing moves.
 ///
 /// # Errors
 /// 404 for a pool that is not there; 409 while calls of the tenant run; 422 where the units differ; 503 while Redis is away.
